@@ -1,0 +1,26 @@
+/* Allocation. Small fixed objects: tg_new (aborts the request, not the process, is not worth it for
+ * them: a failed 200-byte allocation ends the process and the supervisor starts a new one).
+ * Everything whose size comes from a file or a request: tg_image_alloc. */
+#ifndef TEGULA_MEM_H
+#define TEGULA_MEM_H
+
+#include <stddef.h>
+
+#include "tegula/err.h"
+
+/* Zeroed memory for small, fixed-size objects. Never returns NULL; ends the process when the system
+ * is out of memory. Free with free(). */
+void *tg_new(size_t size) __attribute__((returns_nonnull, malloc, alloc_size(1)));
+
+/* Memory for n items of size bytes, 64-byte aligned, not cleared. The only way to allocate what a
+ * file or a request sizes. NULL and TG_ERR_TOO_LARGE when the product overflows or the bytes in use
+ * would pass the ceiling; TG_ERR_BUSY when the system refuses. Free with tg_image_free. */
+void *tg_image_alloc(size_t n, size_t size, tg_err *err) __attribute__((nonnull(3)));
+void tg_image_free(void *p);
+
+/* The ceiling in bytes for all of tg_image_alloc together (default 512 MiB), and what is in use. */
+void tg_image_set_ceiling(size_t bytes);
+size_t tg_image_ceiling(void);
+size_t tg_image_in_use(void);
+
+#endif

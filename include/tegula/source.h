@@ -1,0 +1,46 @@
+/* From identifier to open image: path below the root, identity, cache of parsed files. */
+#ifndef TEGULA_SOURCE_H
+#define TEGULA_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tegula/codec.h"
+#include "tegula/config.h"
+#include "tegula/err.h"
+#include "tegula/str.h"
+
+/* What makes a file this file: any difference means it was replaced. */
+typedef struct tg_identity {
+    uint64_t device, inode, size_bytes;
+    int64_t mtime_s;
+    uint32_t mtime_ns;
+} tg_identity;
+
+typedef struct tg_source {
+    tg_image *image;
+    tg_identity identity;
+    unsigned page;
+} tg_source;
+
+typedef struct tg_sources tg_sources; /* the cache */
+
+tg_sources *tg_sources_new(const tg_config *config);
+void tg_sources_free(tg_sources *cache);
+/* SIGHUP: close everything nobody holds. */
+void tg_sources_clear(tg_sources *cache);
+
+/* identifier is decoded bytes, may hold slashes; FILESYSTEM_PREFIX and _SUFFIX are put around it,
+ * nothing between; IIIF_DELIMITER splits off a page number when no file has the whole name.
+ * Refused: a ".." segment, NUL (TG_ERR_BAD_REQUEST), an empty identifier or prefix, directories,
+ * FIFOs, devices (TG_ERR_NOT_FOUND), unreadable files (TG_ERR_IO); paths over PATH_MAX are
+ * TG_ERR_NOT_FOUND. With FOLLOW_SYMLINKS=0 every step of the open stays below the directory part of
+ * the prefix. The file is stat'ed at every call, so a replaced file is seen at once.
+ * Returns a source to give back with tg_source_release, NULL on failure. */
+tg_source *tg_source_get(tg_sources *cache, tg_str identifier, tg_err *err);
+void tg_source_release(tg_sources *cache, tg_source *source); /* NULL is fine */
+
+/* As far as tg_source_get's stat, without opening: is there a regular file? */
+bool tg_source_exists(tg_sources *cache, tg_str identifier, tg_err *err);
+
+#endif

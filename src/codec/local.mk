@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libtg_codec.a
+libtg_codec_a_SOURCES =

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libtg_http.a
+libtg_http_a_SOURCES =

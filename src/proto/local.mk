@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libtg_proto.a
+libtg_proto_a_SOURCES =

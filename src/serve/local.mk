@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libtg_serve.a
+libtg_serve_a_SOURCES =

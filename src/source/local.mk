@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libtg_source.a
+libtg_source_a_SOURCES =
