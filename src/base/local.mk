@@ -1,2 +1,10 @@
 noinst_LIBRARIES += libtg_base.a
-libtg_base_a_SOURCES =
+libtg_base_a_SOURCES = \
+	src/base/arena.c \
+	src/base/buf.c \
+	src/base/clock.c \
+	src/base/err.c \
+	src/base/log.c \
+	src/base/mem.c \
+	src/base/num.c \
+	src/base/str.c

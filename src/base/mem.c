@@ -1,0 +1,70 @@
+#include "tegula/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tegula/num.h"
+
+/* In front of every image allocation: its size, so that free can settle the account. One cache
+ * line, which keeps the pixels 64-byte aligned. */
+#define HEAD_BYTES 64
+
+/* The process-lifetime account: a worker has one thread, so no locks. */
+static size_t ceiling_bytes = (size_t)512 << 20;
+static size_t in_use_bytes;
+
+void *tg_new(size_t size)
+{
+    void *p = calloc(1, size ? size : 1);
+    if (!p) {
+        fputs("tegula: out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+void *tg_image_alloc(size_t n, size_t size, tg_err *err)
+{
+    size_t bytes, total;
+    if (!tg_mul_size(n, size, &bytes) || !tg_add_size(bytes, 2 * HEAD_BYTES - 1, &total) ||
+        bytes > ceiling_bytes || in_use_bytes > ceiling_bytes - bytes) {
+        tg_fail(err, TG_ERR_TOO_LARGE, "the request needs more memory than this server allows");
+        tg_fail_detail(err, "%zu x %zu bytes wanted, %zu of %zu in use", n, size, in_use_bytes,
+                       ceiling_bytes);
+        return NULL;
+    }
+    total &= ~(size_t)(HEAD_BYTES - 1); /* aligned_alloc wants a multiple of the alignment */
+    uint8_t *p = aligned_alloc(HEAD_BYTES, total);
+    if (!p) {
+        tg_fail(err, TG_ERR_BUSY, "out of memory");
+        return NULL;
+    }
+    *(size_t *)p = bytes;
+    in_use_bytes += bytes;
+    return p + HEAD_BYTES;
+}
+
+void tg_image_free(void *p)
+{
+    if (!p)
+        return;
+    uint8_t *head = (uint8_t *)p - HEAD_BYTES;
+    in_use_bytes -= *(size_t *)head;
+    free(head);
+}
+
+void tg_image_set_ceiling(size_t bytes)
+{
+    ceiling_bytes = bytes;
+}
+
+size_t tg_image_ceiling(void)
+{
+    return ceiling_bytes;
+}
+
+size_t tg_image_in_use(void)
+{
+    return in_use_bytes;
+}
