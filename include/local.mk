@@ -8,11 +8,18 @@ noinst_HEADERS += \
 	include/tegula/encoder.h \
 	include/tegula/err.h \
 	include/tegula/filter.h \
+	include/tegula/geometry.h \
+	include/tegula/http.h \
+	include/tegula/iiif.h \
+	include/tegula/job.h \
 	include/tegula/log.h \
 	include/tegula/mem.h \
 	include/tegula/num.h \
 	include/tegula/pixel.h \
+	include/tegula/plan.h \
 	include/tegula/raster.h \
+	include/tegula/render.h \
 	include/tegula/scaler.h \
+	include/tegula/serve.h \
 	include/tegula/source.h \
 	include/tegula/str.h

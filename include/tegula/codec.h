@@ -12,7 +12,7 @@
 #include "tegula/err.h"
 #include "tegula/pixel.h"
 
-#define TG_MAX_LEVELS 32     /* a halving pyramid of 2^31 px has 31 */
+#define TG_MAX_LEVELS  32 /* a halving pyramid of 2^31 px has 31 */
 #define TG_MAX_SIDE_PX 0x7fffffffu
 
 /* What the stored tiles of a level are when sent as they stand. */
@@ -46,10 +46,11 @@ typedef struct tg_codec {
 
     /* Pixels of a rectangle of a level at reduction k, in the image's fmt, into dst.
      * The level at reduction k has max(1, width_px >> k) x max(1, height_px >> k) pixels; reduced
-     * pixel (i, j) stands for the source square [i << k, (i+1) << k) x [j << k, (j+1) << k). Padding
-     * beyond the level's edge is never shown. rect lies inside the reduced level. Cheapest when
-     * rect's top and bottom lie on multiples of tile_h_px >> k and successive calls go downwards
-     * (a codec may keep a cursor). Anything missing or damaged is an error: never half a picture. */
+     * pixel (i, j) stands for the source square [i << k, (i+1) << k) x [j << k, (j+1) << k).
+     * Padding beyond the level's edge is never shown. rect lies inside the reduced level. Cheapest
+     * when rect's top and bottom lie on multiples of tile_h_px >> k and successive calls go
+     * downwards (a codec may keep a cursor). Anything missing or damaged is an error: never half a
+     * picture. */
     bool (*read)(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,
                  size_t dst_stride, tg_err *err);
 
@@ -69,9 +70,9 @@ struct tg_image {
     tg_pixfmt fmt; /* what read() delivers, every level alike */
     unsigned n_levels;
     tg_level level[TG_MAX_LEVELS]; /* largest first */
-    bool tiled;            /* level[0] is stored in tiles, not strips */
-    double dpi_x, dpi_y;   /* 0 = unknown */
-    size_t held_bytes;     /* memory held while open, for the cache's accounts */
+    bool tiled;                    /* level[0] is stored in tiles, not strips */
+    double dpi_x, dpi_y;           /* 0 = unknown */
+    size_t held_bytes;             /* memory held while open, for the cache's accounts */
 };
 
 /* The registry, most specific first, NULL-terminated. */

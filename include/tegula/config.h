@@ -9,8 +9,13 @@
 
 #include "tegula/filter.h"
 
-typedef enum tg_protocol { TG_PROTOCOL_IIIF, TG_PROTOCOL_IIP, TG_PROTOCOL_ZOOMIFY,
-                           TG_PROTOCOL_DEEPZOOM, TG_PROTOCOLS } tg_protocol;
+typedef enum tg_protocol {
+    TG_PROTOCOL_IIIF,
+    TG_PROTOCOL_IIP,
+    TG_PROTOCOL_ZOOMIFY,
+    TG_PROTOCOL_DEEPZOOM,
+    TG_PROTOCOLS
+} tg_protocol;
 
 #define TG_MAX_URI_MAPS 16
 
@@ -30,7 +35,7 @@ typedef struct tg_config {
     int64_t metadata_cache_entries; /* parsed images kept open; 0 off, -1 no limit */
     /* output */
     int jpeg_quality, png_quality, webp_quality;
-    uint32_t max_cvt;     /* largest output side, px; 0 = no limit (MAX_CVT=-1) */
+    uint32_t max_cvt;      /* largest output side, px; 0 = no limit (MAX_CVT=-1) */
     uint64_t memory_bytes; /* ceiling of pixels in memory for one request (MEMORY_LIMIT, MiB) */
     bool allow_upscaling;
     tg_filter filter;
@@ -44,8 +49,8 @@ typedef struct tg_config {
     tg_uri_map uri_map[TG_MAX_URI_MAPS];
     unsigned n_uri_maps;
     /* IIIF */
-    int iiif_version;       /* 2 or 3 */
-    const char *copyright;  /* "" = none */
+    int iiif_version;           /* 2 or 3 */
+    const char *copyright;      /* "" = none */
     const char *iiif_delimiter; /* between file name and page number; "" = off */
     /* response cache, used by src/cache */
     double image_cache_mib;
@@ -56,7 +61,8 @@ typedef struct tg_config {
 /* Reads the environment (envp: NULL-terminated "NAME=value" strings). Every bad value gets one line
  * on report, naming the variable, the value and what is allowed, and the default or clamp is used.
  * Unknown variables are not looked at, except near misses of known names (one line each).
- * Returns the number of lines reported. Strings point into envp or static text and are never freed. */
+ * Returns the number of lines reported. Strings point into envp or static text and are never freed.
+ */
 unsigned tg_config_read(tg_config *config, char *const envp[], FILE *report);
 
 /* The defaults alone (tests). */

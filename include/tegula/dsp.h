@@ -19,8 +19,8 @@ typedef enum tg_cpu {
 } tg_cpu;
 
 /* What the processor and the operating system offer, ANDed with the mask. The environment variable
- * TEGULA_CPU (a list of "c", "sse41", "avx2", "avx512", "neon", or "all") sets the mask at the first
- * call; tg_cpu_set_mask overrides it (tests). */
+ * TEGULA_CPU (a list of "c", "sse41", "avx2", "avx512", "neon", or "all") sets the mask at the
+ * first call; tg_cpu_set_mask overrides it (tests). */
 unsigned tg_cpu_flags(void);
 void tg_cpu_set_mask(unsigned mask);
 const char *tg_cpu_names(unsigned flags); /* "sse4.1 avx2", static text */

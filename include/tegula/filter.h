@@ -1,10 +1,10 @@
 /* Resampling filters and their coefficient tables (one per axis).
  *
- * Coordinates are continuous: source pixel j covers [j, j+1), so its centre is j + 0.5. Output pixel
- * i is centred on origin + (i + 0.5) * step. On reduction (step > 1) the kernel is widened by step,
- * so there is no aliasing; on enlargement it keeps its own width. Beyond the source the edge pixel
- * repeats. A table's coefficients sum to exactly 1 << TG_COEF_BITS for every output pixel, so a flat
- * picture stays flat. */
+ * Coordinates are continuous: source pixel j covers [j, j+1), so its centre is j + 0.5. Output
+ * pixel i is centred on origin + (i + 0.5) * step. On reduction (step > 1) the kernel is widened by
+ * step, so there is no aliasing; on enlargement it keeps its own width. Beyond the source the edge
+ * pixel repeats. A table's coefficients sum to exactly 1 << TG_COEF_BITS for every output pixel, so
+ * a flat picture stays flat. */
 #ifndef TEGULA_FILTER_H
 #define TEGULA_FILTER_H
 

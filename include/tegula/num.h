@@ -34,8 +34,8 @@ bool tg_parse_u64(tg_str s, uint64_t *out);
 /* Optional '-', digits; nothing else; false when outside int64. */
 bool tg_parse_i64(tg_str s, int64_t *out);
 
-/* A IIIF decimal: digits with at most one '.', at least one digit, a digit after the point ("90." is
- * refused, ".5" accepted); no sign, exponent, hex, blank, NaN (IIIF Image API 3.0, section 4.7).
+/* A IIIF decimal: digits with at most one '.', at least one digit, a digit after the point ("90."
+ * is refused, ".5" accepted); no sign, exponent, hex, blank, NaN (IIIF Image API 3.0, section 4.7).
  * Independent of the locale. */
 bool tg_parse_decimal(tg_str s, double *out);
 

@@ -8,7 +8,8 @@
 
 #include "tegula/pixel.h"
 
-/* Row operations: n pixels; dst may be src unless said otherwise. Results are rounded to nearest. */
+/* Row operations: n pixels; dst may be src unless said otherwise. Results are rounded to nearest.
+ */
 
 /* 16 bit to 8 bit: round(v * 255 / 65535). n_samples = pixels * channels. */
 void tg_row_16_to_8(uint8_t *dst, const uint16_t *src, size_t n_samples);

@@ -13,7 +13,7 @@ typedef struct tg_str {
 
 #define TG_STR(literal) ((tg_str){("" literal), sizeof(literal) - 1})
 /* For printf("%.*s", TG_STR_ARG(s)). */
-#define TG_STR_ARG(s) (int)(s).n, (s).p
+#define TG_STR_ARG(s)   (int)(s).n, (s).p
 
 static inline tg_str tg_str_of(const char *z)
 {

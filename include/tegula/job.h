@@ -1,0 +1,54 @@
+/* A job: what a client wants of one image, as a protocol understood it. No dimensions of the image
+ * are known yet; render/geometry resolves it against them. All protocols make jobs. */
+#ifndef TEGULA_JOB_H
+#define TEGULA_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tegula/encoder.h"
+
+typedef enum tg_region_kind {
+    TG_REGION_FULL,
+    TG_REGION_SQUARE, /* side = shorter side, centred on the longer one */
+    TG_REGION_PIXELS, /* x, y, w, h whole numbers of full-resolution pixels */
+    TG_REGION_PERCENT /* x, y, w, h in percent of the full image */
+} tg_region_kind;
+
+typedef enum tg_size_kind {
+    TG_SIZE_MAX,     /* the region's size, shrunk only to meet the limits */
+    TG_SIZE_WIDTH,   /* w exact, height keeps the ratio */
+    TG_SIZE_HEIGHT,  /* h exact */
+    TG_SIZE_PERCENT, /* pct of the region's size */
+    TG_SIZE_EXACT,   /* w x h, distorting */
+    TG_SIZE_CONFINE  /* best fit within w x h */
+} tg_size_kind;
+
+/* May the result be larger than the region? */
+typedef enum tg_upscale {
+    TG_UPSCALE_NO,    /* IIIF 3 without a caret: an error, but CONFINE and MAX stay at the region */
+    TG_UPSCALE_CARET, /* IIIF 3 with a caret: yes, MAX and CONFINE grow to the limits */
+    TG_UPSCALE_IMPLICIT /* IIIF 2: yes where the form names a size; MAX and CONFINE never grow */
+} tg_upscale;
+
+typedef enum tg_quality {
+    TG_QUALITY_DEFAULT,
+    TG_QUALITY_COLOR,
+    TG_QUALITY_GRAY,
+    TG_QUALITY_BITONAL
+} tg_quality;
+
+typedef struct tg_job {
+    tg_region_kind region;
+    double rx, ry, rw, rh; /* PIXELS: whole, saturated at 2^53; PERCENT: as written */
+    tg_size_kind size;
+    uint64_t w, h; /* WIDTH, HEIGHT, EXACT, CONFINE; saturated at UINT64_MAX */
+    double pct;    /* PERCENT */
+    tg_upscale upscale;
+    bool mirror;     /* left-right, before the rotation */
+    double rotation; /* clockwise degrees, [0, 360) */
+    tg_quality quality;
+    tg_format format;
+} tg_job;
+
+#endif

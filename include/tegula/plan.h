@@ -1,0 +1,53 @@
+/* The plan: how a resolved job will be answered, as a value that can be printed and tested without
+ * decoding a pixel. The ladder, cheapest first: a stored tile verbatim; tiles of one level, decoded
+ * at the codec's own reduction, resampled only when sizes differ. */
+#ifndef TEGULA_PLAN_H
+#define TEGULA_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tegula/arena.h"
+#include "tegula/codec.h"
+#include "tegula/config.h"
+#include "tegula/err.h"
+#include "tegula/filter.h"
+#include "tegula/geometry.h"
+#include "tegula/job.h"
+
+typedef struct tg_plan {
+    tg_geometry geometry;
+    unsigned level;     /* of the image, 0 = largest */
+    unsigned reduction; /* k: decoded at 1/2^k of the level */
+    bool stored;        /* one stored tile, sent as it stands; col and row name it */
+    uint32_t col, row;
+    bool resample; /* false: pixels of the window are the result */
+    tg_filter filter;
+    tg_rect window;   /* pixels read, in the level at its reduction */
+    tg_axis x, y;     /* sampling inside the window, when resample */
+    uint32_t band_px; /* rows of the window read at once */
+    /* behind the scaler, in this order: mirror, rotation, quality, depth, alpha */
+    bool mirror;
+    unsigned quarter;      /* 1..3 clockwise quarter turns, 0 none */
+    double angle;          /* else degrees; 0 none */
+    uint32_t out_w, out_h; /* after rotation */
+    tg_pixfmt read_fmt;    /* what the codec delivers */
+    tg_pixfmt out_fmt;     /* what the encoder gets */
+    bool gray, bitonal;
+    tg_format format;
+    int encode_quality;
+    double dpi_x, dpi_y;   /* scaled to the output; 0 = unknown */
+    uint32_t tiles;        /* stored tiles that will be decoded */
+    uint64_t decode_px;    /* pixels that will be decoded */
+    uint64_t memory_bytes; /* estimate of pixel memory held at once */
+} tg_plan;
+
+/* TG_ERR_BAD_REQUEST as tg_geometry_resolve, or when the format cannot hold the size;
+ * TG_ERR_TOO_LARGE when the estimate passes the memory ceiling. */
+bool tg_plan_make(const tg_config *config, const tg_image *image, const tg_job *job, tg_plan *out,
+                  tg_err *err);
+
+/* The plan as text, "key: value" lines. */
+void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out);
+
+#endif

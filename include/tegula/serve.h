@@ -1,0 +1,40 @@
+/* The service: request lifecycle, listening socket, worker processes. */
+#ifndef TEGULA_SERVE_H
+#define TEGULA_SERVE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tegula/config.h"
+#include "tegula/http.h"
+
+/* What one worker holds: configuration, open sources, arena. */
+typedef struct tg_service tg_service;
+
+tg_service *tg_service_new(const tg_config *config);
+void tg_service_free(tg_service *service);
+/* SIGHUP: drop the in-process caches. */
+void tg_service_reload(tg_service *service);
+
+/* Answers one request: always a complete response, never fails. request's strings must live until
+ * the call returns; response is reset first and is the caller's. */
+void tg_service_answer(tg_service *service, const tg_request *request, tg_response *response);
+
+/* --explain: the plan of a URL or path ("/iiif/3/x.tif/full/max/0/default.jpg") as text on out.
+ * Returns an exit status: 0 planned, 1 the request would be an error (said on out). */
+int tg_service_explain(tg_service *service, const char *url, FILE *out);
+
+/* HTTP status of an error kind. */
+int tg_status_of(tg_err_kind kind);
+
+typedef struct tg_serve_options {
+    const char *bind;     /* "HOST:PORT", "/path", or NULL for descriptor 0 */
+    int backlog;          /* 1..65535 */
+    int workers;          /* 0: serve in this process; N: supervise N forked workers */
+    unsigned socket_mode; /* of a Unix socket */
+} tg_serve_options;
+
+/* Serves until SIGTERM, SIGINT or SIGUSR1; returns the exit status. config is already logged. */
+int tg_serve(const tg_config *config, const tg_serve_options *options);
+
+#endif
