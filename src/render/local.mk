@@ -1,2 +1,13 @@
 noinst_LIBRARIES += libtg_render.a
-libtg_render_a_SOURCES =
+libtg_render_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+libtg_render_a_SOURCES = \
+	src/render/chain.c \
+	src/render/chain.h \
+	src/render/geometry.c \
+	src/render/level.c \
+	src/render/level.h \
+	src/render/plan.c \
+	src/render/plan_print.c \
+	src/render/render.c \
+	src/render/rows.c \
+	src/render/rows.h

@@ -1,0 +1,63 @@
+#include "render/level.h"
+
+#include <math.h>
+
+#include "tegula/num.h"
+
+static bool divides(uint32_t full, uint32_t part, double f)
+{
+    return fabs(full / f - part) < 1;
+}
+
+/* The power of two is tried first: of a small level several whole numbers could be the ratio. */
+tg_ratio tg_level_ratio(const tg_image *image, unsigned level)
+{
+    const tg_level *full = &image->level[0], *l = &image->level[level];
+    double x = (double)full->width_px / l->width_px, y = (double)full->height_px / l->height_px;
+    double by_longer_side = full->width_px >= full->height_px ? x : y;
+    double tries[] = {exp2(round(log2(by_longer_side))), round(by_longer_side)};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+        if (tries[i] >= 1 && divides(full->width_px, l->width_px, tries[i]) &&
+            divides(full->height_px, l->height_px, tries[i]))
+            return (tg_ratio){tries[i], tries[i]};
+    return (tg_ratio){x, y};
+}
+
+/* One axis: does part of the image at this ratio have enough pixels for out?
+ *
+ * Tolerance: a pixel, because viewers round a tile's size either way and all tiles of a scale must
+ * come from one level; less than a pixel for small results of whole sides, where a pixel is much.
+ * A strip at the far edge may be a fraction of a pixel wide at its scale: there a pixel always. */
+static bool enough(uint32_t at, uint32_t part, uint32_t whole, double ratio, uint32_t out,
+                   double oversampling)
+{
+    double have = part / ratio;
+    bool edge_strip = at > 0 && at + part == whole;
+    double tolerance = edge_strip ? 1 : TG_MIN(1.0, out / 64.0);
+    if (fabs(have - out) <= tolerance)
+        return true;
+    return have >= out * oversampling;
+}
+
+static bool level_has_enough(const tg_image *image, const tg_geometry *g, unsigned level,
+                             unsigned k, double oversampling)
+{
+    const tg_level *full = &image->level[0];
+    tg_ratio r = tg_level_ratio(image, level);
+    double reduced = (double)(1u << k);
+    return enough(g->region.x, g->region.w, full->width_px, r.x * reduced, g->w, oversampling) &&
+           enough(g->region.y, g->region.h, full->height_px, r.y * reduced, g->h, oversampling);
+}
+
+void tg_level_choose(const tg_image *image, const tg_geometry *geometry, double oversampling,
+                     unsigned *level, unsigned *reduction)
+{
+    unsigned l = image->n_levels - 1, k = 0;
+    while (l > 0 && !level_has_enough(image, geometry, l, 0, oversampling))
+        l--;
+    while (k < image->level[l].max_reduction &&
+           level_has_enough(image, geometry, l, k + 1, oversampling))
+        k++;
+    *level = l;
+    *reduction = k;
+}

@@ -1,0 +1,185 @@
+#include "tegula/plan.h"
+
+#include <math.h>
+
+#include "render/level.h"
+#include "tegula/mem.h"
+#include "tegula/num.h"
+#include "tegula/raster.h"
+#include "tegula/scaler.h"
+
+#define STRIP_BAND_PX 64 /* rows read at once from files without tiles */
+
+/* Sampling of one axis of a level: region [at, at + part) of the full image onto out pixels.
+ * A region that begins on a pixel of the level and has out pixels but for rounding is taken pixel
+ * by pixel: neighbouring tiles then join without a shift, and stored tiles can be sent. */
+static tg_axis sampling(uint32_t at, uint32_t part, double ratio, uint32_t out)
+{
+    double origin = at / ratio, extent = part / ratio;
+    bool aligned = fabs(origin - round(origin)) < 1e-9 && fabs(extent - out) < 1;
+    return (tg_axis){.origin = aligned ? round(origin) : origin,
+                     .step = aligned ? 1 : extent / out,
+                     .out_px = out};
+}
+
+static bool pixel_by_pixel(const tg_axis *a)
+{
+    return a->step == 1 && a->origin == floor(a->origin);
+}
+
+/* Narrows the axis to the pixels it touches: *first and *count in the level, origin made relative.
+ */
+static void narrow(tg_axis *a, tg_filter filter, uint32_t level_px, uint32_t *first,
+                   uint32_t *count)
+{
+    int64_t from, end;
+    a->in_px = level_px;
+    tg_filter_extent(a, pixel_by_pixel(a) ? TG_FILTER_NEAREST : filter, &from, &end);
+    from = TG_MIN(TG_MAX(from, 0), (int64_t)level_px - 1);
+    end = TG_MIN(TG_MAX(end, from + 1), (int64_t)level_px);
+    *first = (uint32_t)from;
+    *count = (uint32_t)(end - from);
+    a->in_px = *count;
+    a->origin -= (double)from;
+}
+
+static uint32_t band_rows(const tg_image *image, const tg_level *level, unsigned k)
+{
+    uint32_t unit = tg_reduced_px(level->tile_h_px, k);
+    if (image->tiled)
+        return unit;
+    if (unit > 4 * STRIP_BAND_PX)
+        return STRIP_BAND_PX;
+    return unit >= STRIP_BAND_PX ? unit : (STRIP_BAND_PX + unit - 1) / unit * unit;
+}
+
+static void plan_window(tg_plan *p, const tg_config *config, const tg_image *image)
+{
+    const tg_level *level = &image->level[p->level];
+    const tg_geometry *g = &p->geometry;
+    tg_ratio r = tg_level_ratio(image, p->level);
+    double reduced = (double)(1u << p->reduction);
+    p->filter = config->filter;
+    p->x = sampling(g->region.x, g->region.w, r.x * reduced, g->w);
+    p->y = sampling(g->region.y, g->region.h, r.y * reduced, g->h);
+    narrow(&p->x, p->filter, tg_reduced_px(level->width_px, p->reduction), &p->window.x,
+           &p->window.w);
+    narrow(&p->y, p->filter, tg_reduced_px(level->height_px, p->reduction), &p->window.y,
+           &p->window.h);
+    p->resample = !pixel_by_pixel(&p->x) || !pixel_by_pixel(&p->y) || p->window.w != g->w ||
+                  p->window.h != g->h;
+    p->band_px = band_rows(image, level, p->reduction);
+}
+
+static void plan_turn(tg_plan *p, const tg_job *job)
+{
+    double quarters = job->rotation / 90;
+    bool whole = quarters == floor(quarters);
+    p->mirror = job->mirror;
+    p->quarter = whole ? (unsigned)quarters % 4 : 0;
+    p->angle = whole ? 0 : job->rotation;
+    p->out_w = p->quarter % 2 ? p->geometry.h : p->geometry.w;
+    p->out_h = p->quarter % 2 ? p->geometry.w : p->geometry.h;
+    if (p->angle != 0)
+        tg_rotated_size(p->geometry.w, p->geometry.h, p->angle, &p->out_w, &p->out_h);
+}
+
+static void plan_output(tg_plan *p, const tg_config *config, const tg_image *image,
+                        const tg_job *job)
+{
+    const tg_format_info *format = &tg_formats[job->format];
+    bool colour = image->fmt.channels >= 3, alpha = tg_pixfmt_alpha(image->fmt) || p->angle != 0;
+    p->format = job->format;
+    p->bitonal = job->quality == TG_QUALITY_BITONAL;
+    p->gray = colour && (p->bitonal || job->quality == TG_QUALITY_GRAY);
+    p->read_fmt = image->fmt;
+    p->out_fmt.bits = (uint8_t)TG_MIN(image->fmt.bits, format->max_bits);
+    p->out_fmt.channels = colour && !p->gray ? 3 : 1;
+    if (alpha && format->alpha && !p->bitonal)
+        p->out_fmt.channels++;
+    p->encode_quality = job->format == TG_FORMAT_JPEG  ? config->jpeg_quality
+                        : job->format == TG_FORMAT_PNG ? config->png_quality
+                                                       : config->webp_quality;
+    p->dpi_x = image->dpi_x * p->geometry.w / p->geometry.region.w;
+    p->dpi_y = image->dpi_y * p->geometry.h / p->geometry.region.h;
+    if (p->quarter % 2) {
+        double across = p->dpi_x;
+        p->dpi_x = p->dpi_y;
+        p->dpi_y = across;
+    }
+}
+
+/* The whole of one stored tile, unchanged, in its own format. */
+static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *image,
+                        const tg_job *job)
+{
+    const tg_level *level = &image->level[p->level];
+    bool same_format = (level->stored == TG_STORED_JPEG && job->format == TG_FORMAT_JPEG) ||
+                       (level->stored == TG_STORED_WEBP && job->format == TG_FORMAT_WEBP);
+    p->stored = config->codec_passthrough && same_format && !p->resample && p->reduction == 0 &&
+                !p->gray && !p->bitonal && !p->mirror && !p->quarter && p->angle == 0 &&
+                p->window.w == level->tile_w_px && p->window.h == level->tile_h_px &&
+                p->window.x % level->tile_w_px == 0 && p->window.y % level->tile_h_px == 0;
+    p->col = p->window.x / level->tile_w_px;
+    p->row = p->window.y / level->tile_h_px;
+}
+
+/* The job without any resampling in it costs a band; a turn holds the whole raster, twice when the
+ * angle is free (source and a band of the result), WebP holds the result. */
+static void plan_cost(tg_plan *p, const tg_image *image)
+{
+    const tg_level *level = &image->level[p->level];
+    uint32_t tw = tg_reduced_px(level->tile_w_px, p->reduction);
+    uint32_t th = tg_reduced_px(level->tile_h_px, p->reduction);
+    uint32_t across = (p->window.x + p->window.w - 1) / tw - p->window.x / tw + 1;
+    uint32_t down = (p->window.y + p->window.h - 1) / th - p->window.y / th + 1;
+    size_t out_bytes = tg_pixfmt_bytes(p->out_fmt);
+    bool turned = p->quarter || p->angle != 0;
+    p->tiles = p->stored ? 1 : across * down;
+    p->decode_px = p->stored ? 0 : (uint64_t)p->tiles * tw * th;
+    p->memory_bytes =
+        (uint64_t)p->window.w * TG_MIN(p->band_px, p->window.h) * tg_pixfmt_bytes(p->read_fmt);
+    if (p->resample)
+        p->memory_bytes += tg_scaler_cost_bytes(p->read_fmt, &p->x, &p->y, p->filter);
+    if (turned)
+        p->memory_bytes += (uint64_t)p->geometry.w * p->geometry.h * (out_bytes + (p->angle != 0));
+    if (p->quarter)
+        p->memory_bytes += (uint64_t)p->out_w * p->out_h * out_bytes;
+    if (p->format == TG_FORMAT_WEBP)
+        p->memory_bytes += (uint64_t)p->out_w * p->out_h * 4;
+    if (p->stored)
+        p->memory_bytes = 0;
+}
+
+static bool check_output(const tg_plan *p, tg_err *err)
+{
+    const tg_format_info *format = &tg_formats[p->format];
+    if (p->out_w > format->max_side_px || p->out_h > format->max_side_px)
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "size: %s holds at most %u pixels a side",
+                       format->extension, format->max_side_px);
+    if (p->memory_bytes > tg_image_ceiling()) {
+        tg_fail_detail(err, "plan needs %llu bytes, the ceiling is %zu",
+                       (unsigned long long)p->memory_bytes, tg_image_ceiling());
+        return tg_fail(err, TG_ERR_TOO_LARGE,
+                       "the request needs more memory than this server allows");
+    }
+    return true;
+}
+
+bool tg_plan_make(const tg_config *config, const tg_image *image, const tg_job *job, tg_plan *out,
+                  tg_err *err)
+{
+    tg_limits limits;
+    *out = (tg_plan){0};
+    tg_limits_from_config(config, &limits);
+    if (!tg_geometry_resolve(job, image->level[0].width_px, image->level[0].height_px, &limits,
+                             &out->geometry, err))
+        return false;
+    tg_level_choose(image, &out->geometry, config->oversampling, &out->level, &out->reduction);
+    plan_window(out, config, image);
+    plan_turn(out, job);
+    plan_output(out, config, image, job);
+    plan_stored(out, config, image, job);
+    plan_cost(out, image);
+    return check_output(out, err);
+}
