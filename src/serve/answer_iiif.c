@@ -1,0 +1,109 @@
+#include "serve/service.h"
+#include "tegula/plan.h"
+#include "tegula/render.h"
+
+/* "name" of "dir/name.tif", cleaned of what a quoted string or an old client cannot take
+ * (RFC 6266, appendix D). */
+static tg_str file_stem(tg_str identifier, tg_arena *arena)
+{
+    tg_str dir, name, stem, extension;
+    tg_str_rcut(identifier, '/', &dir, &name);
+    if (!tg_str_rcut(name, '.', &stem, &extension) || stem.n == 0)
+        stem = name;
+    char *clean = tg_arena_strdup(arena, stem);
+    for (size_t i = 0; i < stem.n; i++)
+        if (clean[i] <= 0x20 || clean[i] >= 0x7f || strchr("\"\\/;%", clean[i]))
+            clean[i] = '_';
+    return (tg_str){clean, stem.n};
+}
+
+static void put_links(const tg_iiif *iiif, tg_str id, tg_str canonical, tg_response *r)
+{
+    tg_header_f(r, "Link", "<%.*s/%.*s>;rel=\"canonical\",<%.*s>;rel=\"profile\"", TG_STR_ARG(id),
+                TG_STR_ARG(canonical), TG_STR_ARG(tg_iiif_profile(iiif->version)));
+}
+
+static bool answer_image(tg_service *s, const tg_request *request, const tg_iiif *iiif,
+                         tg_source *source, tg_response *r, tg_err *err)
+{
+    tg_plan plan;
+    bool color = source->image->fmt.channels >= 3;
+    if (!tg_plan_make(s->config, source->image, &iiif->job, &plan, err))
+        return false;
+    tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
+    tg_str canonical =
+        tg_iiif_canonical(iiif->version, &iiif->job, &plan.geometry, color, s->arena);
+    tg_str what = tg_arena_printf(s->arena, "iiif%d|%u|%.*s", iiif->version, source->page,
+                                  TG_STR_ARG(canonical));
+    put_links(iiif, id, canonical, r);
+    if (tg_answer_validators(s, request, &source->identity, what, r))
+        return true;
+    if (!tg_render(s->config, &plan, source->image, &r->body, err))
+        return false;
+    r->status = 200;
+    tg_header(r, "Content-Type", tg_str_of(tg_formats[plan.format].media_type));
+    tg_header_f(r, "Content-Disposition", "%s; filename=\"%.*s_%ux%u.%s\"",
+                request->method == TG_POST ? "attachment" : "inline",
+                TG_STR_ARG(file_stem(iiif->identifier, s->arena)), plan.out_w, plan.out_h,
+                tg_formats[plan.format].extension);
+    return true;
+}
+
+static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif *iiif,
+                        const tg_source *source, tg_response *r)
+{
+    const tg_image *image = source->image;
+    const tg_level *full = &image->level[0];
+    tg_limits limits;
+    tg_iiif_image facts = {.width_px = full->width_px,
+                           .height_px = full->height_px,
+                           .color = image->fmt.channels >= 3,
+                           .dpi_x = image->dpi_x};
+    tg_limits_from_config(s->config, &limits);
+    tg_iiif_advertised_tile(image->tiled, full->tile_w_px, full->tile_h_px, &limits,
+                            &facts.tile_w_px, &facts.tile_h_px);
+    tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
+    tg_str type = tg_iiif_info_type(iiif->version, request->accept);
+    tg_header(r, "Vary", TG_STR("Accept"));
+    tg_header_f(r, "Link", "<%.*s>;rel=\"profile\"", TG_STR_ARG(tg_iiif_profile(iiif->version)));
+    tg_iiif_info(s->config, &facts, &limits, iiif->version, id, s->arena, &r->body);
+    tg_str what = tg_arena_printf(s->arena, "%u|%.*s|%.*s", source->page, TG_STR_ARG(type),
+                                  TG_STR_ARG(tg_buf_view(&r->body)));
+    if (tg_answer_validators(s, request, &source->identity, what, r)) {
+        r->body.len = 0;
+        return true;
+    }
+    r->status = 200;
+    tg_header(r, "Content-Type", type);
+    return true;
+}
+
+/* 303 to the information document, in the form the client used (IIIF Image API 3.0, section 2). */
+static bool answer_base(tg_service *s, const tg_request *request, const tg_iiif *iiif,
+                        tg_response *r, tg_err *err)
+{
+    if (!tg_source_exists(s->sources, iiif->identifier, err))
+        return false;
+    r->status = 303;
+    tg_header_f(r, "Location", "%.*s/info.json",
+                TG_STR_ARG(tg_iiif_id(s->config, request, iiif, s->arena)));
+    tg_header(r, "Cache-Control", TG_STR("no-cache"));
+    return true;
+}
+
+bool tg_answer_iiif(tg_service *s, const tg_request *request, tg_str head, tg_str rest,
+                    tg_response *r, tg_err *err)
+{
+    tg_iiif iiif;
+    if (!tg_iiif_parse(s->config, head, rest, s->arena, &iiif, err))
+        return false;
+    if (iiif.kind == TG_IIIF_BASE)
+        return answer_base(s, request, &iiif, r, err);
+    tg_source *source = tg_source_get(s->sources, iiif.identifier, err);
+    if (!source)
+        return false;
+    bool ok = iiif.kind == TG_IIIF_INFO ? answer_info(s, request, &iiif, source, r)
+                                        : answer_image(s, request, &iiif, source, r, err);
+    tg_source_release(s->sources, source);
+    return ok;
+}
