@@ -1,0 +1,1 @@
+# Tests of the daemon engineer's modules.

@@ -1,0 +1,260 @@
+/* Plans, asserted without decoding a pixel: which level, which tiles, which path. */
+#include "check.h"
+#include "tegula/config.h"
+#include "tegula/iiif.h"
+#include "tegula/plan.h"
+
+/* A tiled JPEG pyramid of halved levels, as the field's tools write them. */
+static tg_image pyramid(uint32_t w, uint32_t h, uint32_t tile, bool ceil_levels)
+{
+    tg_image image = {.fmt = {3, 8}, .tiled = true};
+    while (image.n_levels < TG_MAX_LEVELS) {
+        image.level[image.n_levels++] = (tg_level){.width_px = w,
+                                                   .height_px = h,
+                                                   .tile_w_px = tile,
+                                                   .tile_h_px = tile,
+                                                   .cols = (w + tile - 1) / tile,
+                                                   .rows = (h + tile - 1) / tile,
+                                                   .max_reduction = 3,
+                                                   .stored = TG_STORED_JPEG};
+        if (w <= tile && h <= tile)
+            break;
+        w = (w + ceil_levels) / 2;
+        h = (h + ceil_levels) / 2;
+    }
+    return image;
+}
+
+static bool plan_of(const tg_config *config, const tg_image *image, int version,
+                    const char *request, tg_plan *plan)
+{
+    tg_arena *arena = tg_arena_new();
+    tg_str part[4], rest = tg_str_of(request);
+    tg_job job;
+    tg_err err = {0};
+    for (int i = 0; i < 4; i++)
+        tg_str_cut(rest, '/', &part[i], &rest);
+    bool ok = tg_iiif_parse_params(version, part[0], part[1], part[2], part[3], arena, &job, &err);
+    ok = ok && tg_plan_make(config, image, &job, plan, &err);
+    if (!ok)
+        printf("# %s: %s\n", request, err.msg);
+    tg_arena_free(arena);
+    return ok;
+}
+
+/* One request against one pyramid; level, path and window as computed by hand. */
+static void test_ladder(const tg_config *config)
+{
+    static const struct {
+        uint32_t w, h;
+        bool ceil_levels;
+        int version;
+        const char *request;
+        unsigned level;
+        bool stored, resample;
+        tg_rect window;
+    } rows[] = {
+        /* a stored tile of each kind of level */
+        {4096,
+         4096,
+         false,
+         3,
+         "0,0,256,256/256,256/0/default.jpg",
+         0,
+         true,
+         false,
+         {0, 0, 256, 256}},
+        {4096,
+         4096,
+         false,
+         3,
+         "512,0,512,512/256,256/0/default.jpg",
+         1,
+         true,
+         false,
+         {256, 0, 256, 256}},
+        {1501,
+         1103,
+         false,
+         3,
+         "512,512,512,512/256,256/0/default.jpg",
+         1,
+         true,
+         false,
+         {256, 256, 256, 256}},
+        {1501,
+         1103,
+         true,
+         2,
+         "0,512,512,512/256,/0/default.jpg",
+         1,
+         true,
+         false,
+         {0, 256, 256, 256}},
+        /* another format, a turn, gray: decoded, same pixels */
+        {4096,
+         4096,
+         false,
+         3,
+         "0,0,256,256/256,256/0/default.png",
+         0,
+         false,
+         false,
+         {0, 0, 256, 256}},
+        {4096,
+         4096,
+         false,
+         3,
+         "0,0,256,256/256,256/90/default.jpg",
+         0,
+         false,
+         false,
+         {0, 0, 256, 256}},
+        {4096, 4096, false, 3, "0,0,256,256/256,256/0/gray.jpg", 0, false, false, {0, 0, 256, 256}},
+        /* edge tile whose width may be rounded either way: the neighbour's level (487 / 2 = 243.5)
+         */
+        {2023,
+         1600,
+         false,
+         2,
+         "1536,0,487,512/243,/0/default.jpg",
+         1,
+         false,
+         true,
+         {768, 0, 243, 256}},
+        {2023,
+         1600,
+         false,
+         3,
+         "1536,0,487,512/243,256/0/default.jpg",
+         1,
+         false,
+         false,
+         {768, 0, 243, 256}},
+        {2023,
+         1600,
+         false,
+         3,
+         "1536,0,487,512/244,256/0/default.jpg",
+         1,
+         false,
+         true,
+         {768, 0, 243, 256}},
+        {2023,
+         1600,
+         true,
+         3,
+         "1536,0,487,512/244,256/0/default.jpg",
+         1,
+         false,
+         false,
+         {768, 0, 244, 256}},
+        /* off the grid by one: no stored tile */
+        {4096,
+         4096,
+         false,
+         3,
+         "1,0,256,256/256,256/0/default.jpg",
+         0,
+         false,
+         false,
+         {1, 0, 256, 256}},
+        /* levels one row short of a whole: 6143 / 8 = 767.9 */
+        {4096,
+         6143,
+         false,
+         2,
+         "0,4096,2048,2047/256,/0/default.jpg",
+         3,
+         false,
+         true,
+         {0, 512, 256, 255}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tg_image image = pyramid(rows[i].w, rows[i].h, 256, rows[i].ceil_levels);
+        tg_plan plan = {0};
+        unsigned before = check_failed;
+        CHECK(plan_of(config, &image, rows[i].version, rows[i].request, &plan));
+        CHECK_INT(plan.level, rows[i].level);
+        CHECK_INT(plan.stored, rows[i].stored);
+        CHECK_INT(plan.resample, rows[i].resample);
+        CHECK_INT(plan.window.x, rows[i].window.x);
+        CHECK_INT(plan.window.y, rows[i].window.y);
+        CHECK_INT(plan.window.w, rows[i].window.w);
+        CHECK_INT(plan.window.h, rows[i].window.h);
+        if (check_failed != before)
+            printf("# row %zu: %ux%u %s\n", i, rows[i].w, rows[i].h, rows[i].request);
+    }
+}
+
+/* Every tile a viewer can ask of a pyramid comes from the level of its factor, pixel by pixel in
+ * version 3, whatever the size's rounding. */
+static void test_tiles_share_a_level(const tg_config *config)
+{
+    static const uint32_t sizes[][2] = {
+        {1237, 911}, {4097, 2049}, {1025, 700}, {2023, 1600}, {5000, 3001}};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (int ceil_levels = 0; ceil_levels < 2; ceil_levels++) {
+            uint32_t w = sizes[s][0], h = sizes[s][1];
+            tg_image image = pyramid(w, h, 256, ceil_levels);
+            for (unsigned level = 0; level < image.n_levels; level++) {
+                uint32_t f = 1u << level, side = 256 * f;
+                for (uint32_t y = 0; y < h; y += side)
+                    for (uint32_t x = 0; x < w; x += side) {
+                        uint32_t rw = x + side < w ? side : w - x, rh = y + side < h ? side : h - y;
+                        char request[128];
+                        tg_plan plan = {0};
+                        snprintf(request, sizeof request, "%u,%u,%u,%u/%u,%u/0/default.jpg", x, y,
+                                 rw, rh, (rw + f - 1) / f, (rh + f - 1) / f);
+                        CHECK(plan_of(config, &image, 3, request, &plan));
+                        CHECK_INT(plan.level, level);
+                        CHECK(plan.x.step == 1 && plan.y.step == 1);
+                        CHECK_INT(plan.window.x, x / f);
+                        if (plan.level != level)
+                            printf("# %ux%u %s\n", w, h, request);
+                    }
+            }
+        }
+}
+
+/* A single-level JPEG file is reduced by the decoder as far as that leaves enough pixels. */
+static void test_reduction(const tg_config *config)
+{
+    tg_image image = pyramid(5000, 4000, 256, false);
+    static const struct {
+        const char *request;
+        unsigned k;
+    } rows[] = {{"full/max/0/default.jpg", 0},   {"full/2501,/0/default.jpg", 0},
+                {"full/2500,/0/default.jpg", 1}, {"full/1250,/0/default.jpg", 2},
+                {"full/700,/0/default.jpg", 2},  {"full/625,/0/default.jpg", 3},
+                {"full/100,/0/default.jpg", 3}};
+    image.n_levels = 1;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tg_plan plan = {0};
+        CHECK(plan_of(config, &image, 3, rows[i].request, &plan));
+        CHECK_INT(plan.reduction, rows[i].k);
+    }
+}
+
+static void test_oversampling(const tg_config *defaults)
+{
+    tg_config config = *defaults;
+    tg_image image = pyramid(4096, 4096, 256, false);
+    tg_plan plan = {0};
+    config.oversampling = 2;
+    CHECK(plan_of(&config, &image, 3, "full/600,/0/default.jpg", &plan));
+    CHECK_INT(plan.level, 1); /* 2048 >= 2 * 600 > 1024 */
+    CHECK(plan_of(&config, &image, 3, "full/512,/0/default.jpg", &plan));
+    CHECK_INT(plan.level, 3); /* exactly a stored level */
+}
+
+int main(void)
+{
+    tg_config config;
+    tg_config_defaults(&config);
+    test_ladder(&config);
+    test_tiles_share_a_level(&config);
+    test_reduction(&config);
+    test_oversampling(&config);
+    return check_done();
+}
