@@ -5,6 +5,7 @@ noinst_HEADERS += \
 	include/tegula/codec.h \
 	include/tegula/config.h \
 	include/tegula/dsp.h \
+	include/tegula/dsp_scale.h \
 	include/tegula/encoder.h \
 	include/tegula/err.h \
 	include/tegula/filter.h \
