@@ -13,6 +13,7 @@ noinst_HEADERS += \
 	include/tegula/http.h \
 	include/tegula/iiif.h \
 	include/tegula/job.h \
+	include/tegula/json.h \
 	include/tegula/log.h \
 	include/tegula/mem.h \
 	include/tegula/num.h \
@@ -23,4 +24,5 @@ noinst_HEADERS += \
 	include/tegula/scaler.h \
 	include/tegula/serve.h \
 	include/tegula/source.h \
-	include/tegula/str.h
+	include/tegula/str.h \
+	include/tegula/utf8.h

@@ -21,22 +21,26 @@ typedef enum tg_iiif_kind {
 
 typedef struct tg_iiif {
     tg_iiif_kind kind;
-    int version;       /* 2 or 3 */
-    tg_str identifier; /* decoded once */
-    tg_str base_path;  /* path up to and with the identifier as received, e.g.
-                          "/iiif/3/sub%2Fx.tif", for ids, links and redirects */
-    tg_job job;        /* for TG_IIIF_IMAGE */
+    int version;        /* 2 or 3 */
+    bool version_named; /* by the URI's own first segment */
+    tg_str identifier;  /* decoded once */
+    tg_str base_path;   /* path up to and with the identifier as received, bytes that are illegal
+                           in a URI encoded: "/iiif/3/sub%2Fx.tif", for ids, links, redirects */
+    tg_str id_path;     /* its part behind the prefix: "3/sub%2Fx.tif" */
+    tg_job job;         /* for TG_IIIF_IMAGE */
 } tg_iiif;
 
 /* rest: the raw path behind the mapped prefix and its slash
- * ("3/sub%2Fx.tif/full/max/0/default.jpg"); prefix_path: what stood in front ("/iiif/"). A first
- * segment "2" or "3" sets the version when an identifier remains behind it; otherwise
- * config->iiif_version. Split at raw '/' first, from the right, then each piece is decoded once;
- * raw slashes in identifiers therefore work.
+ * ("3/sub%2Fx.tif/full/max/0/default.jpg"); prefix_path: what stood in front ("/iiif/", or
+ * "/fcgi-bin/tegula?IIIF=" for the query form). A first segment "2" or "3" sets the version when an
+ * identifier remains behind it; otherwise config->iiif_version. Split at raw '/' first, from the
+ * right, then each piece is decoded once; raw slashes in identifiers therefore work.
  *
- * What has the shape of an image request (four or more segments behind the identifier's first, the
- * last with a '.') is one, and a malformed parameter is TG_ERR_BAD_REQUEST naming it ("region: …").
- * Everything else is a base URI. */
+ * What has the shape of an image request (four segments behind the identifier, the last with a '.',
+ * and a valid region, size or quality.format among them) is one, and a malformed parameter is
+ * TG_ERR_BAD_REQUEST naming it ("region: …"). Everything else is a base URI, so that
+ * "a/b/c/d/e.tif" can name a file. TG_ERR_NOT_FOUND when the identifier is empty or ends in a raw
+ * slash. */
 bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_arena *arena,
                    tg_iiif *out, tg_err *err);
 
@@ -52,8 +56,8 @@ typedef struct tg_iiif_image {
     double dpi_x;                  /* 0 = unknown: no physical dimensions service */
 } tg_iiif_image;
 
-/* The absolute id: X-IIIF-ID if it is an http(s) URL, else BASE_URL and the identifier as received,
- * else the request's origin and base_path. Never a slash at the end. */
+/* The absolute id: X-IIIF-ID if it is an http(s) URL, else BASE_URL (which stands for the prefix)
+ * and id_path, else the request's origin and base_path. Never a slash at the end. */
 tg_str tg_iiif_id(const tg_config *config, const tg_request *request, const tg_iiif *iiif,
                   tg_arena *arena);
 
@@ -68,6 +72,10 @@ void tg_iiif_info(const tg_config *config, const tg_iiif_image *image, const tg_
  * 64..2048 px a side and no larger than the limits, else 256 (or the limits if smaller). */
 void tg_iiif_advertised_tile(bool tiled, uint32_t tile_w_px, uint32_t tile_h_px,
                              const tg_limits *limits, uint32_t *w, uint32_t *h);
+
+/* The version to answer an information request in: the one its URI names, else the one whose
+ * context Accept names ("…/image/2/context.json"), else the configured one. */
+int tg_iiif_info_version(const tg_iiif *iiif, tg_str accept);
 
 /* Content-Type of info.json by version and Accept (checklist section 3). */
 tg_str tg_iiif_info_type(int version, tg_str accept);

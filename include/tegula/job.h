@@ -12,7 +12,7 @@ typedef enum tg_region_kind {
     TG_REGION_FULL,
     TG_REGION_SQUARE, /* side = shorter side, centred on the longer one */
     TG_REGION_PIXELS, /* x, y, w, h whole numbers of full-resolution pixels */
-    TG_REGION_PERCENT /* x, y, w, h in percent of the full image */
+    TG_REGION_PERCENT /* x, y, w, h in percent of the full image; a negative origin is cut off */
 } tg_region_kind;
 
 typedef enum tg_size_kind {

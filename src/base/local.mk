@@ -7,4 +7,5 @@ libtg_base_a_SOURCES = \
 	src/base/log.c \
 	src/base/mem.c \
 	src/base/num.c \
-	src/base/str.c
+	src/base/str.c \
+	src/base/utf8.c
