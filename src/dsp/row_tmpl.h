@@ -1,0 +1,67 @@
+/* Row operations for one sample type. Included with SAMPLE, MAX and NAME(x) defined. */
+
+static void NAME(flatten)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n,
+                          const uint8_t *bg)
+{
+    for (size_t x = 0; x < n; x++) {
+        uint32_t alpha = src[colours]; /* read first: dst may be src */
+        for (unsigned k = 0; k < colours; k++) {
+            uint32_t back = bg[k] * (MAX / 255u);
+            dst[k] = (SAMPLE)((src[k] * alpha + back * (MAX - alpha) + MAX / 2) / MAX);
+        }
+        dst += colours;
+        src += colours + 1;
+    }
+}
+
+static void NAME(gray)(SAMPLE *dst, const SAMPLE *src, bool alpha, size_t n)
+{
+    for (size_t x = 0; x < n; x++) {
+        uint32_t luma = 19595u * src[0] + 38470u * src[1] + 7471u * src[2] + 32768u;
+        SAMPLE a = src[alpha ? 3 : 2];
+        *dst++ = (SAMPLE)(luma >> 16);
+        if (alpha)
+            *dst++ = a;
+        src += alpha ? 4 : 3;
+    }
+}
+
+static void NAME(bitonal)(SAMPLE *dst, const SAMPLE *src, size_t n)
+{
+    for (size_t x = 0; x < n; x++)
+        dst[x] = src[x] > MAX / 2 ? MAX : 0;
+}
+
+static void NAME(add_alpha)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n)
+{
+    for (size_t x = 0; x < n; x++) {
+        for (unsigned k = 0; k < colours; k++)
+            *dst++ = *src++;
+        *dst++ = MAX;
+    }
+}
+
+static void NAME(gray_to_rgb)(SAMPLE *dst, const SAMPLE *src, bool alpha, size_t n)
+{
+    for (size_t x = 0; x < n; x++) {
+        dst[0] = dst[1] = dst[2] = *src++;
+        if (alpha)
+            dst[3] = *src++;
+        dst += alpha ? 4 : 3;
+    }
+}
+
+static void NAME(mirror)(SAMPLE *row, unsigned channels, size_t n)
+{
+    for (size_t a = 0, z = n - 1; a < z && n; a++, z--) {
+        for (unsigned k = 0; k < channels; k++) {
+            SAMPLE keep = row[a * channels + k];
+            row[a * channels + k] = row[z * channels + k];
+            row[z * channels + k] = keep;
+        }
+    }
+}
+
+#undef SAMPLE
+#undef MAX
+#undef NAME
