@@ -1,2 +1,26 @@
 noinst_LIBRARIES += libtg_codec.a
-libtg_codec_a_SOURCES =
+libtg_codec_a_SOURCES = \
+	src/codec/encoder.c \
+	src/codec/encoder_ops.h \
+	src/codec/jpeg_common.c \
+	src/codec/jpeg_common.h \
+	src/codec/jpeg_enc.c \
+	src/codec/jpeg_read.c \
+	src/codec/jpeg_read.h \
+	src/codec/png_enc.c \
+	src/codec/registry.c \
+	src/codec/scratch.c \
+	src/codec/scratch.h \
+	src/codec/tiff.h \
+	src/codec/tiff_dir.c \
+	src/codec/tiff_file.c \
+	src/codec/tiff_jpeg.c \
+	src/codec/tiff_levels.c \
+	src/codec/tiff_open.c \
+	src/codec/tiff_pixels.c \
+	src/codec/tiff_read.c \
+	src/codec/tiff_rgba.c \
+	src/codec/tiff_stored.c \
+	src/codec/tiff_webp.c \
+	src/codec/webp_enc.c
+libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(WEBP_CFLAGS)

@@ -1,0 +1,81 @@
+/* The table of output formats and the checks all encoders share. */
+#include "tegula/encoder.h"
+
+#include <stdlib.h>
+
+#include "encoder_ops.h"
+#include "tegula/mem.h"
+
+const tg_format_info tg_formats[TG_FORMATS] = {
+    [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8},
+    [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16},
+    [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8},
+};
+
+static const tg_encoder_ops *const ops_of[TG_FORMATS] = {
+    [TG_FORMAT_JPEG] = &tg_jpeg_encoder_ops,
+    [TG_FORMAT_PNG] = &tg_png_encoder_ops,
+    [TG_FORMAT_WEBP] = &tg_webp_encoder_ops,
+};
+
+static bool check_spec(const tg_encode_spec *spec, tg_err *err)
+{
+    const tg_format_info *info = &tg_formats[spec->format];
+
+    if (spec->width_px == 0 || spec->height_px == 0)
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "the image would be empty");
+    if (spec->width_px > info->max_side_px || spec->height_px > info->max_side_px)
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "%s cannot hold an image of %u x %u pixels",
+                       info->extension, (unsigned)spec->width_px, (unsigned)spec->height_px);
+    if (spec->fmt.channels < 1 || spec->fmt.channels > 4 || spec->fmt.bits > info->max_bits ||
+        (tg_pixfmt_alpha(spec->fmt) && !info->alpha))
+        return tg_fail(err, TG_ERR_INTERNAL, "pixels do not suit the output format");
+    return true;
+}
+
+tg_encoder *tg_encoder_new(const tg_encode_spec *spec, tg_buf *out, tg_err *err)
+{
+    const tg_encoder_ops *ops = ops_of[spec->format];
+    tg_encoder *e;
+
+    if (!check_spec(spec, err))
+        return NULL;
+    e = tg_new(ops->size_bytes);
+    e->ops = ops;
+    e->spec = *spec;
+    e->out = out;
+    if (!ops->begin(e, err)) {
+        tg_encoder_free(e);
+        return NULL;
+    }
+    return e;
+}
+
+bool tg_encoder_rows(tg_encoder *e, const void *rows, size_t stride, uint32_t n, tg_err *err)
+{
+    if (n > e->spec.height_px - e->rows_done)
+        return tg_fail(err, TG_ERR_INTERNAL, "more rows than the image has");
+    if (!e->ops->rows(e, rows, stride, n, err))
+        return false;
+    e->rows_done += n;
+    return true;
+}
+
+bool tg_encoder_finish(tg_encoder *e, tg_err *err)
+{
+    if (e->rows_done != e->spec.height_px)
+        return tg_fail(err, TG_ERR_INTERNAL, "fewer rows than the image has");
+    if (!e->ops->finish(e, err))
+        return false;
+    if (e->out->failed)
+        return tg_fail(err, TG_ERR_TOO_LARGE, "the encoded image is too large");
+    return true;
+}
+
+void tg_encoder_free(tg_encoder *e)
+{
+    if (!e)
+        return;
+    e->ops->end(e);
+    free(e);
+}

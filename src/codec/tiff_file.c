@@ -1,0 +1,135 @@
+/* libtiff on a file descriptor: pread callbacks, limits, complaints kept for the log. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tegula/mem.h"
+#include "tegula/num.h"
+#include "tiff.h"
+
+static tmsize_t on_read(thandle_t handle, void *buf, tmsize_t n)
+{
+    tg_tiff_file *f = handle;
+    tmsize_t done = 0;
+
+    while (done < n) {
+        ssize_t got = pread(f->fd, (char *)buf + done, (size_t)(n - done), (off_t)f->at_bytes);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            f->io_failed = true;
+        if (got <= 0)
+            break;
+        done += got;
+        f->at_bytes += (uint64_t)got;
+    }
+    return done;
+}
+
+static tmsize_t on_write(thandle_t handle, void *buf, tmsize_t n)
+{
+    (void)handle;
+    (void)buf;
+    (void)n;
+    return -1;
+}
+
+static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
+{
+    tg_tiff_file *f = handle;
+    uint64_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? f->at_bytes : f->size_bytes;
+    uint64_t to = base + offset;
+
+    if (to < base || to > INT64_MAX)
+        return (toff_t)-1;
+    return f->at_bytes = to;
+}
+
+static int on_close(thandle_t handle)
+{
+    (void)handle; /* the descriptor is the image's */
+    return 0;
+}
+
+static toff_t on_size(thandle_t handle)
+{
+    return ((tg_tiff_file *)handle)->size_bytes;
+}
+
+static int on_error(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
+{
+    tg_tiff_file *f = user;
+    int n = snprintf(f->text, sizeof f->text, "%s: ", module ? module : "libtiff");
+
+    (void)tif;
+    if (n >= 0 && (size_t)n < sizeof f->text)
+        vsnprintf(f->text + n, sizeof f->text - (size_t)n, fmt, ap);
+    return 1;
+}
+
+static int on_warning(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
+{
+    (void)tif;
+    (void)user;
+    (void)module;
+    (void)fmt;
+    (void)ap;
+    return 1;
+}
+
+/* r read; O offsets of tiles fetched as they are asked for; h without the first directory. */
+static TIFF *open_handle(tg_tiff_file *f, const char *mode)
+{
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFF *tif;
+
+    if (!options)
+        return NULL;
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options,
+                                        (tmsize_t)TG_MIN(tg_image_ceiling(), (size_t)INT32_MAX));
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, f);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, f);
+    tif = TIFFClientOpenExt("image", mode, f, on_read, on_write, on_seek, on_close, on_size, NULL,
+                            NULL, options);
+    TIFFOpenOptionsFree(options);
+    return tif;
+}
+
+tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_bytes, tg_err *err)
+{
+    tg_tiff_file *f = tg_new(sizeof *f);
+
+    f->fd = fd;
+    f->size_bytes = size_bytes;
+    f->next_row = UINT32_MAX;
+    f->tif = open_handle(f, offset_bytes ? "rhO" : "rO");
+    if (f->tif && (offset_bytes == 0 || TIFFSetSubDirectory(f->tif, offset_bytes)))
+        return f;
+    tg_tiff_file_fail(f, err);
+    tg_tiff_file_close(f);
+    return NULL;
+}
+
+void tg_tiff_file_close(tg_tiff_file *f)
+{
+    if (!f)
+        return;
+    if (f->tif)
+        TIFFClose(f->tif);
+    free(f);
+}
+
+bool tg_tiff_file_fail(tg_tiff_file *f, tg_err *err)
+{
+    if (f->io_failed)
+        tg_fail(err, TG_ERR_IO, "the image file cannot be read");
+    else
+        tg_fail(err, TG_ERR_CORRUPT, "the image file is damaged");
+    tg_fail_detail(err, "%s", f->text);
+    f->io_failed = false;
+    f->text[0] = '\0';
+    return false;
+}

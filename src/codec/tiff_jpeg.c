@@ -1,0 +1,142 @@
+/* JPEG tiles and strips, by libjpeg directly: no copy through libtiff, reduced decoding, and a
+ * stream that disagrees with its directory is noticed. */
+#include <stdlib.h>
+
+#include "scratch.h"
+#include "tegula/mem.h"
+#include "tegula/num.h"
+#include "tiff.h"
+
+/* Strips above this many pixels keep their decoder between calls. */
+#define KEEP_PX ((uint64_t)1 << 20)
+
+static bool disagrees(tg_err *err, const char *what, unsigned is, unsigned should)
+{
+    tg_fail(err, TG_ERR_CORRUPT, "the image file is damaged");
+    return tg_fail_detail(err, "JPEG tile: %s %u where the directory says %u", what, is, should);
+}
+
+static uint32_t visible(uint32_t side_px, uint32_t tile, uint32_t tile_px)
+{
+    return TG_MIN(tile_px, side_px - tile * tile_px);
+}
+
+/* Some writers cut the last tile or strip at the image's edge, others fill up the last strip. */
+static bool check_header(const tg_tiff_dir *dir, const tg_tiff_part *p,
+                         const struct jpeg_decompress_struct *cinfo, tg_err *err)
+{
+    unsigned samples = dir->planes ? 1 : dir->samples;
+
+    if (cinfo->num_components != (int)samples)
+        return disagrees(err, "components", (unsigned)cinfo->num_components, samples);
+    if (cinfo->image_width > dir->tile_w_px ||
+        cinfo->image_width < visible(dir->width_px, p->col, dir->tile_w_px))
+        return disagrees(err, "width", cinfo->image_width, dir->tile_w_px);
+    if ((dir->tiled && cinfo->image_height > dir->tile_h_px) ||
+        cinfo->image_height < visible(dir->height_px, p->row, dir->tile_h_px))
+        return disagrees(err, "height", cinfo->image_height, dir->tile_h_px);
+    return true;
+}
+
+/* The directory decides what the components mean, whatever markers the stream holds. */
+static void set_colours(const tg_tiff_dir *dir, struct jpeg_decompress_struct *cinfo)
+{
+    if (cinfo->num_components == 1) {
+        cinfo->jpeg_color_space = cinfo->out_color_space = JCS_GRAYSCALE;
+    } else if (dir->photometric == PHOTOMETRIC_YCBCR) {
+        cinfo->jpeg_color_space = JCS_YCbCr;
+        cinfo->out_color_space = JCS_RGB;
+    } else if (dir->photometric == PHOTOMETRIC_RGB && cinfo->num_components == 3) {
+        cinfo->jpeg_color_space = cinfo->out_color_space = JCS_RGB;
+    } else {
+        cinfo->jpeg_color_space = cinfo->out_color_space = JCS_UNKNOWN;
+    }
+}
+
+static void stop(tg_tiff *t)
+{
+    if (t->jpeg_live)
+        tg_jpeg_reader_end(t->jpeg);
+    t->jpeg_live = false;
+}
+
+void tg_tiff_jpeg_close(tg_tiff *t)
+{
+    stop(t);
+    free(t->jpeg);
+    t->jpeg = NULL;
+}
+
+static bool start(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *err)
+{
+    tg_tiff_level *lv = &t->level[p->level];
+    tg_tiff_file *f = tg_tiff_level_file(t, p->level, 0, err);
+    uint64_t offset, n;
+
+    stop(t);
+    if (!f ||
+        !tg_tiff_extent(f, tg_tiff_index(&lv->dir, p->col, p->row, channel), &offset, &n, err))
+        return false;
+    if (!t->jpeg)
+        t->jpeg = tg_new(sizeof *t->jpeg);
+    t->jpeg_live = true;
+    t->jpeg_level = p->level;
+    t->jpeg_k = p->k;
+    t->jpeg_strip = p->row;
+    if (!tg_jpeg_reader_begin(t->jpeg, t->fd, offset, n, lv->tables, lv->tables_bytes, err) ||
+        !check_header(&lv->dir, p, &t->jpeg->cinfo, err))
+        return false;
+    set_colours(&lv->dir, &t->jpeg->cinfo);
+    return tg_jpeg_reader_start(t->jpeg, p->k, err);
+}
+
+static bool goes_on(const tg_tiff *t, const tg_tiff_part *p)
+{
+    return t->jpeg_live && t->jpeg_level == p->level && t->jpeg_k == p->k &&
+           t->jpeg_strip == p->row && t->jpeg->cinfo.output_scanline <= p->in.y;
+}
+
+static bool worth_keeping(const tg_tiff *t, const tg_tiff_dir *dir)
+{
+    return dir->cols == 1 && !dir->planes && (uint64_t)dir->tile_w_px * dir->tile_h_px > KEEP_PX &&
+           t->jpeg->cinfo.output_scanline < t->jpeg->cinfo.output_height;
+}
+
+static bool read_rows(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *err)
+{
+    tg_tiff_level *lv = &t->level[p->level];
+    tg_jpeg_reader *r = t->jpeg;
+    uint32_t width = r->cinfo.output_width;
+    uint8_t *row;
+
+    if (!tg_jpeg_reader_rows(r, NULL, 0, p->in.y - r->cinfo.output_scanline, err))
+        return false;
+    if (tg_tiff_same_layout(&lv->dir) && p->in.w == width)
+        return tg_jpeg_reader_rows(r, p->dst, p->stride, p->in.h, err);
+    row = tg_scratch(width, (size_t)r->cinfo.output_components, err);
+    for (uint32_t i = 0; row && i < p->in.h; i++) {
+        uint8_t *dst = p->dst + i * p->stride;
+
+        if (!tg_jpeg_reader_rows(r, row, 0, 1, err))
+            return false;
+        if (lv->dir.planes)
+            tg_tiff_place_plane(lv, dst, row, p->in.x, p->in.w, channel);
+        else
+            tg_tiff_place(lv, dst, row, p->in.x, p->in.w);
+    }
+    return row != NULL;
+}
+
+bool tg_tiff_jpeg_part(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+{
+    const tg_tiff_dir *dir = &t->level[p->level].dir;
+    unsigned passes = dir->planes ? dir->fmt.channels : 1;
+    bool ok = true;
+
+    for (unsigned c = 0; ok && c < passes; c++) {
+        ok = (goes_on(t, p) || start(t, p, c, err)) && read_rows(t, p, c, err);
+        if (!ok || !worth_keeping(t, dir))
+            stop(t);
+    }
+    return ok;
+}

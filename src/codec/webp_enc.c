@@ -1,0 +1,122 @@
+/* WebP output, lossy and lossless. The format needs the whole raster at once. */
+#include <webp/encode.h>
+
+#include <stdlib.h>
+
+#include "encoder_ops.h"
+#include "tegula/mem.h"
+#include "tegula/num.h"
+
+typedef struct webp_encoder {
+    tg_encoder base;
+    WebPConfig config;
+    WebPPicture picture; /* argb is ours, by tg_image_alloc */
+} webp_encoder;
+
+#define LOSSY_METHOD   2 /* 0 fast .. 6 small */
+#define LOSSLESS_LEVEL 1 /* 0 fast .. 9 small */
+
+static int on_write(const uint8_t *data, size_t n, const WebPPicture *picture)
+{
+    tg_buf *out = picture->custom_ptr;
+
+    tg_buf_append(out, data, n);
+    return !out->failed;
+}
+
+static bool set_config(WebPConfig *config, int quality, tg_err *err)
+{
+    bool ok = WebPConfigInit(config);
+
+    if (quality < 0) {
+        ok = ok && WebPConfigLosslessPreset(config, LOSSLESS_LEVEL);
+    } else {
+        config->quality = (float)TG_MIN(quality, 100);
+        config->method = LOSSY_METHOD;
+    }
+    ok = ok && WebPValidateConfig(config);
+    return ok || tg_fail(err, TG_ERR_INTERNAL, "the WebP encoder refuses its settings");
+}
+
+static bool webp_begin(tg_encoder *e, tg_err *err)
+{
+    webp_encoder *w = (webp_encoder *)e;
+    WebPPicture *picture = &w->picture;
+
+    if (!WebPPictureInit(picture))
+        return tg_fail(err, TG_ERR_INTERNAL, "the WebP library is of another version");
+    if (!set_config(&w->config, e->spec.quality, err))
+        return false;
+    picture->width = (int)e->spec.width_px;
+    picture->height = (int)e->spec.height_px;
+    picture->use_argb = 1;
+    picture->writer = on_write;
+    picture->custom_ptr = e->out;
+    picture->argb_stride = picture->width;
+    picture->argb = tg_image_alloc((size_t)e->spec.width_px * e->spec.height_px, 4, err);
+    return picture->argb != NULL;
+}
+
+static uint32_t argb(uint32_t a, uint32_t r, uint32_t g, uint32_t b)
+{
+    return a << 24 | r << 16 | g << 8 | b;
+}
+
+static void import_row(uint32_t *dst, const uint8_t *src, uint32_t n, unsigned channels)
+{
+    for (uint32_t i = 0; i < n; i++, src += channels) {
+        switch (channels) {
+        case 1:
+            dst[i] = argb(255, src[0], src[0], src[0]);
+            break;
+        case 2:
+            dst[i] = argb(src[1], src[0], src[0], src[0]);
+            break;
+        case 3:
+            dst[i] = argb(255, src[0], src[1], src[2]);
+            break;
+        default:
+            dst[i] = argb(src[3], src[0], src[1], src[2]);
+        }
+    }
+}
+
+static bool webp_rows(tg_encoder *e, const uint8_t *rows, size_t stride, uint32_t n, tg_err *err)
+{
+    webp_encoder *w = (webp_encoder *)e;
+    uint32_t width_px = e->spec.width_px;
+
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        import_row(w->picture.argb + (size_t)(e->rows_done + i) * width_px, rows + i * stride,
+                   width_px, e->spec.fmt.channels);
+    return true;
+}
+
+static bool webp_finish(tg_encoder *e, tg_err *err)
+{
+    webp_encoder *w = (webp_encoder *)e;
+
+    if (WebPEncode(&w->config, &w->picture))
+        return true;
+    if (e->out->failed)
+        return tg_fail(err, TG_ERR_TOO_LARGE, "the encoded image is too large");
+    if (w->picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY ||
+        w->picture.error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
+        return tg_fail(err, TG_ERR_BUSY, "out of memory");
+    tg_fail(err, TG_ERR_INTERNAL, "the image cannot be written as WebP");
+    return tg_fail_detail(err, "libwebp: error %d", (int)w->picture.error_code);
+}
+
+static void webp_end(tg_encoder *e)
+{
+    webp_encoder *w = (webp_encoder *)e;
+
+    tg_image_free(w->picture.argb);
+    w->picture.argb = NULL;
+    WebPPictureFree(&w->picture); /* what WebPEncode added */
+}
+
+const tg_encoder_ops tg_webp_encoder_ops = {
+    sizeof(webp_encoder), webp_begin, webp_rows, webp_finish, webp_end,
+};
