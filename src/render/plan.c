@@ -171,7 +171,7 @@ bool tg_plan_make(const tg_config *config, const tg_image *image, const tg_job *
 {
     tg_limits limits;
     *out = (tg_plan){0};
-    tg_limits_from_config(config, &limits);
+    tg_limits_from_config(config, image->level[0].width_px, image->level[0].height_px, &limits);
     if (!tg_geometry_resolve(job, image->level[0].width_px, image->level[0].height_px, &limits,
                              &out->geometry, err))
         return false;

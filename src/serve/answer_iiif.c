@@ -59,7 +59,7 @@ static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif 
                            .height_px = full->height_px,
                            .color = image->fmt.channels >= 3,
                            .dpi_x = image->dpi_x};
-    tg_limits_from_config(s->config, &limits);
+    tg_limits_from_config(s->config, full->width_px, full->height_px, &limits);
     tg_iiif_advertised_tile(image->tiled, full->tile_w_px, full->tile_h_px, &limits,
                             &facts.tile_w_px, &facts.tile_h_px);
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
