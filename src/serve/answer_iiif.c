@@ -63,10 +63,11 @@ static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif 
     tg_iiif_advertised_tile(image->tiled, full->tile_w_px, full->tile_h_px, &limits,
                             &facts.tile_w_px, &facts.tile_h_px);
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
-    tg_str type = tg_iiif_info_type(iiif->version, request->accept);
+    int version = tg_iiif_info_version(iiif, request->accept);
+    tg_str type = tg_iiif_info_type(version, request->accept);
     tg_header(r, "Vary", TG_STR("Accept"));
-    tg_header_f(r, "Link", "<%.*s>;rel=\"profile\"", TG_STR_ARG(tg_iiif_profile(iiif->version)));
-    tg_iiif_info(s->config, &facts, &limits, iiif->version, id, s->arena, &r->body);
+    tg_header_f(r, "Link", "<%.*s>;rel=\"profile\"", TG_STR_ARG(tg_iiif_profile(version)));
+    tg_iiif_info(s->config, &facts, &limits, version, id, s->arena, &r->body);
     tg_str what = tg_arena_printf(s->arena, "%u|%.*s|%.*s", source->page, TG_STR_ARG(type),
                                   TG_STR_ARG(tg_buf_view(&r->body)));
     if (tg_answer_validators(s, request, &source->identity, what, r)) {
