@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "tegula/filter.h"
+#include "tegula/str.h"
 
 typedef enum tg_protocol {
     TG_PROTOCOL_IIIF,
@@ -21,7 +22,7 @@ typedef enum tg_protocol {
 
 /* One "prefix=>protocol" of URI_MAP; prefix without slashes at its ends, may be empty. */
 typedef struct tg_uri_map {
-    const char *prefix;
+    tg_str prefix;
     tg_protocol protocol;
 } tg_uri_map;
 
@@ -58,14 +59,26 @@ typedef struct tg_config {
     int memcached_timeout_s;
 } tg_config;
 
+/* A known variable, for listings and their tests. default_text is NULL when it only has an effect
+ * once it is set. */
+typedef struct tg_variable_doc {
+    const char *name, *default_text, *range, *help;
+} tg_variable_doc;
+
+/* The i-th known variable; false behind the last. */
+bool tg_config_variable(unsigned i, tg_variable_doc *out);
+
+/* The prefix that is served when neither URI_MAP nor IIIF_PREFIX is set. */
+#define TG_DEFAULT_URI_MAP "iiif=>IIIF"
+
 /* Reads the environment (envp: NULL-terminated "NAME=value" strings). Every bad value gets one line
  * on report, naming the variable, the value and what is allowed, and the default or clamp is used.
- * Unknown variables are not looked at, except near misses of known names (one line each).
- * Returns the number of lines reported. Strings point into envp or static text and are never freed.
- */
+ * So does a variable that nearly has a known name. Both are problems; their number is returned.
+ * Known variables without an effect in this version get a line too, but are no problem. report may
+ * be NULL. Strings point into envp or static text and are never freed. */
 unsigned tg_config_read(tg_config *config, char *const envp[], FILE *report);
 
-/* The defaults alone (tests). */
+/* The defaults alone. filesystem_prefix is empty in them: no image can be served. */
 void tg_config_defaults(tg_config *config);
 
 /* Everything in force, one "NAME = value   (default|environment)  help" line each. */

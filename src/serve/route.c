@@ -23,7 +23,7 @@ const tg_uri_map *tg_route(const tg_config *config, tg_str path, tg_str *head, t
     const tg_uri_map *best = NULL;
     size_t best_n = 0;
     for (unsigned i = 0; i < config->n_uri_maps; i++) {
-        tg_str prefix = tg_str_of(config->uri_map[i].prefix), h, r;
+        tg_str prefix = config->uri_map[i].prefix, h, r;
         if (!below(path, prefix, &h, &r) || (best && prefix.n <= best_n))
             continue;
         best = &config->uri_map[i];

@@ -1,0 +1,168 @@
+#include "table.h"
+
+#include <string.h>
+
+/* The part of a row behind its documentation. */
+#define ROW(kind, offset, lowest, highest, idle) TG_KIND_##kind, offset, lowest, highest, idle
+#define FIELD(kind, member)                      ROW(kind, offsetof(tg_config, member), 0, 0, false)
+#define NUMBER(kind, member, lowest, highest)                                                      \
+    ROW(kind, offsetof(tg_config, member), lowest, highest, false)
+#define IDLE(kind, member, lowest, highest)                                                        \
+    ROW(kind, offsetof(tg_config, member), lowest, highest, true)
+#define UNUSED ROW(NONE, (size_t)-1, 0, 0, false)
+
+const tg_filter tg_filter_numbers[TG_FILTER_NUMBERS] = {TG_FILTER_NEAREST, TG_FILTER_BILINEAR,
+                                                        TG_FILTER_LANCZOS3};
+
+/* In the order of --check-config and the manual page. Where two names mean one setting, the one
+ * that wins stands first. */
+const tg_variable tg_variables[] = {
+    /* log */
+    {{"VERBOSITY", "1", "0 to 6",
+      "what is logged: 0 nothing, 1 start, stop and errors, 2 requests, 3 and up how they were "
+      "answered"},
+     NUMBER(INT, verbosity, 0, 6)},
+    {{"LOGFILE", "", "a path, syslog, or empty", "where the log goes; empty is standard error"},
+     FIELD(TEXT, log_file)},
+
+    /* files */
+    {{"FILESYSTEM_PREFIX", "", "text, not empty", "put before every identifier, nothing between"},
+     FIELD(TEXT, filesystem_prefix)},
+    {{"FILESYSTEM_SUFFIX", "", "text", "put behind every identifier, nothing between"},
+     FIELD(TEXT, filesystem_suffix)},
+    {{"FOLLOW_SYMLINKS", "1", "0 or 1",
+      "0: no symbolic link may lead out of the directory of FILESYSTEM_PREFIX"},
+     FIELD(BOOL, follow_symlinks)},
+    {{"FILENAME_PATTERN", "_pyr_", "text", "stands before the numbers of an image sequence"},
+     UNUSED},
+    {{"MAX_METADATA_CACHE_SIZE", "1000", "-1 or more",
+      "images kept open per worker; 0 none, -1 as many as there are descriptors"},
+     NUMBER(INT64, metadata_cache_entries, -1, INT32_MAX)},
+    {{"MAX_IMAGE_METADATA_CACHE_SIZE", NULL, "-1 or more",
+      "another name of MAX_METADATA_CACHE_SIZE"},
+     NUMBER(INT64, metadata_cache_entries, -1, INT32_MAX)},
+    {{"MAX_HEADERS_IN_METADATA_CACHE", NULL, "0 or more",
+      "another name of MAX_METADATA_CACHE_SIZE"},
+     NUMBER(INT64, metadata_cache_entries, 0, INT32_MAX)},
+    {{"MAX_IMAGES_IN_METADATA_CACHE", NULL, "0 or more", "another name of MAX_METADATA_CACHE_SIZE"},
+     NUMBER(INT64, metadata_cache_entries, 0, INT32_MAX)},
+
+    /* output */
+    {{"JPEG_QUALITY", "75", "1 to 100", "quality of JPEG output"},
+     NUMBER(INT, jpeg_quality, 1, 100)},
+    {{"PNG_COMPRESSION_LEVEL", NULL, "-1 to 9 or the name of a zlib constant",
+      "another name of PNG_QUALITY, which it overrides; -1 is zlib's default, 6"},
+     FIELD(ZLIB, png_quality)},
+    {{"PNG_QUALITY", "1", "0 to 9", "effort of PNG output, 0 = stored, 9 = smallest"},
+     NUMBER(INT, png_quality, 0, 9)},
+    {{"PNG_FILTER_TYPE", NULL, "NONE, SUB, UP, AVG, PAETH or ALL", "row filter of PNG output"},
+     UNUSED},
+    {{"WEBP_QUALITY", "50", "-1 to 100", "quality of WebP output, -1 = lossless"},
+     NUMBER(INT, webp_quality, -1, 100)},
+    {{"AVIF_QUALITY", "50", "-1 to 100", "quality of AVIF output"}, UNUSED},
+    {{"AVIF_CODEC", "0", "0 to 3", "coder of AVIF output"}, UNUSED},
+    {{"TIFF_COMPRESSION", "2", "0 to 5", "compression of TIFF output"}, UNUSED},
+    {{"TIFF_QUALITY", "1", "0 to 100", "quality or effort of TIFF output"}, UNUSED},
+    {{"MAX_CVT", "5000", "-1, or 1 to 2147483647; 0 = 5000",
+      "longest side of an output image in pixels, -1 = no limit"},
+     FIELD(SIDE, max_cvt)},
+    {{"MEMORY_LIMIT", "512", "64 to 1048576",
+      "MiB of image memory a worker may hold; a request that needs more gets 413"},
+     NUMBER(MIB, memory_bytes, 64, 1048576)},
+    {{"ALLOW_UPSCALING", "1", "0 or 1", "0: no output larger than the region it shows"},
+     FIELD(BOOL, allow_upscaling)},
+    {{"INTERPOLATION", "2", "0, 1 or 2", "0 nearest pixel, 1 bilinear, 2 Lanczos of 3 lobes"},
+     FIELD(FILTER, filter)},
+    {{"OVERSAMPLING_FACTOR", "1", "1 to 2",
+      "decode from a level at least this many times the output's size, if there is one"},
+     NUMBER(DECIMAL, oversampling, 1, 2)},
+    {{"CODEC_PASSTHROUGH", "1", "0 or 1",
+      "send stored tiles as they stand where the request allows it"},
+     FIELD(BOOL, codec_passthrough)},
+    {{"BACKGROUND", "#ffffff", "#rrggbb or r,g,b",
+      "colour under transparent pixels in JPEG output"},
+     FIELD(COLOUR, background)},
+    {{"MAX_LAYERS", "0", "-1 or more", "quality layers of JPEG 2000 to decode"}, UNUSED},
+    {{"MAX_ICC", "65536", "-1 or more", "embed colour profiles smaller than this many bytes"},
+     UNUSED},
+    {{"RETAIN_SOURCE_ICC_PROFILE", NULL, "0 or 1", "another name of MAX_ICC"}, UNUSED},
+    {{"EMBED_ICC", NULL, "0 or 1", "another name of MAX_ICC"}, UNUSED},
+    {{"WATERMARK", NULL, "a path", "TIFF put on every output"}, UNUSED},
+    {{"WATERMARK_PROBABILITY", "1", "0 to 1", "share of outputs with the watermark"}, UNUSED},
+    {{"WATERMARK_OPACITY", "1", "0 to 1", "opacity of the watermark"}, UNUSED},
+
+    /* HTTP and URLs */
+    {{"CACHE_CONTROL", "max-age=86400", "text without control characters",
+      "Cache-Control header of good answers, empty = none"},
+     FIELD(LINE, cache_control)},
+    {{"CORS", "", "text without control characters",
+      "Access-Control-Allow-Origin header of all answers, empty = no CORS headers"},
+     FIELD(LINE, cors)},
+    {{"BASE_URL", "", "an http or https URL, or empty",
+      "what clients see in place of scheme, host and prefix; empty = take it from the request"},
+     FIELD(URL, base_url)},
+    {{"URI_MAP", TG_DEFAULT_URI_MAP, "prefix=>protocol, ... of IIIF, IIP, Zoomify, DeepZoom",
+      "the path prefixes that are served; the default holds while IIIF_PREFIX is unset, too"},
+     FIELD(MAPS, uri_map)},
+    {{"IIIF_PREFIX", NULL, "a path", "/iiif is the same as iiif=>IIIF in URI_MAP; added to it"},
+     FIELD(PREFIX, uri_map)},
+
+    /* IIIF */
+    {{"IIIF_VERSION", "3", "1, 2 or 3",
+      "version of the Image API where the URL names none; 1 is answered as 2"},
+     FIELD(VERSION, iiif_version)},
+    {{"IIIF_DELIMITER", "", "text",
+      "stands between a file's name and a page number from 0, empty = no page numbers"},
+     FIELD(TEXT, iiif_delimiter)},
+    {{"COPYRIGHT", "", "text", "rights statement in info.json, empty = none"},
+     FIELD(TEXT, copyright)},
+    {{"IIIF_EXTRA_INFO", NULL, "members of a JSON object", "added to info.json"}, UNUSED},
+    {{"IIIF_EXTENSIONS", "0", "0 or 1", "more qualities than the Image API has"}, UNUSED},
+
+    /* response caches */
+    {{"MAX_IMAGE_CACHE_SIZE", "10", "0 or more", "MB of answers kept per worker"},
+     IDLE(DECIMAL, image_cache_mib, 0, 1048576)},
+    {{"MEMCACHED_SERVERS", "", "host[:port], ... or a socket's path",
+      "memcached servers that keep answers"},
+     IDLE(TEXT, memcached_servers, 0, 0)},
+    {{"MEMCACHED_TIMEOUT", "86400", "0 or more", "seconds memcached keeps an answer"},
+     IDLE(INT, memcached_timeout_s, 0, INT32_MAX)},
+    {{"DISABLE_PRIMARY_MEMCACHE", "0", "0 or 1", "1: keep no answers in memcached"}, UNUSED},
+
+    /* of iipsrv's decoders */
+    {{"KAKADU_READMODE", NULL, "anything", "of another decoder"}, UNUSED},
+    {{"DECODER_MODULES", NULL, "anything", "of another decoder"}, UNUSED},
+    {{"OMP_NUM_THREADS", NULL, "anything", "a worker has one thread"}, UNUSED},
+    {{"MAX_SAMPLE_SIZE", NULL, "anything", "of another decoder"}, UNUSED},
+};
+
+const unsigned tg_n_variables = sizeof tg_variables / sizeof tg_variables[0];
+
+bool tg_config_variable(unsigned i, tg_variable_doc *out)
+{
+    if (i >= tg_n_variables)
+        return false;
+    *out = tg_variables[i].doc;
+    return true;
+}
+
+const char *tg_variable_in(char *const envp[], const char *name)
+{
+    size_t n = strlen(name);
+    for (; *envp; envp++)
+        if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+            return *envp + n + 1;
+    return NULL;
+}
+
+const tg_variable *tg_variable_in_force(const tg_variable *v, char *const envp[])
+{
+    if (v->kind == TG_KIND_NONE || v->kind == TG_KIND_MAPS || v->kind == TG_KIND_PREFIX)
+        return v;
+    for (unsigned i = 0; i < tg_n_variables; i++) {
+        const tg_variable *other = &tg_variables[i];
+        if (other->offset == v->offset && tg_variable_in(envp, other->doc.name))
+            return other;
+    }
+    return v;
+}
