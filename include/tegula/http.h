@@ -48,6 +48,10 @@ bool tg_percent_decode(tg_str s, tg_arena *arena, const char *what, tg_str *out,
  * already an escape stays. */
 tg_str tg_uri_clean(tg_str s, tg_arena *arena);
 
+/* An absolute http or https URL of nothing but bytes that RFC 3986 allows in one; safe in headers
+ * and between angle brackets. */
+bool tg_is_http_url(tg_str s);
+
 /* "Tue, 01 Dec 2026 00:00:00 GMT" (RFC 9110, 5.6.7); buf holds at least 30 bytes. */
 void tg_http_date(time_t t, char buf[30]);
 /* All three forms of RFC 9110, 5.6.7. False when it is none. */

@@ -40,6 +40,18 @@ bool tg_percent_decode(tg_str s, tg_arena *arena, const char *what, tg_str *out,
     return tg_utf8_valid(*out) || tg_fail(err, TG_ERR_BAD_REQUEST, "%s: not UTF-8", what);
 }
 
+bool tg_is_http_url(tg_str s)
+{
+    tg_str scheme, rest;
+    tg_str_cut(s, ':', &scheme, &rest);
+    if (!tg_str_eq_nocase(scheme, TG_STR("http")) && !tg_str_eq_nocase(scheme, TG_STR("https")))
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] <= 0x20 || s.p[i] >= 0x7f || strchr("\"<>\\^`{|}", s.p[i]))
+            return false;
+    return tg_str_starts(rest, TG_STR("//")) && rest.n > 2 && rest.p[2] != '/';
+}
+
 /* RFC 3986, 3.3: pchar without escapes, or '/'. */
 static bool path_byte(char c)
 {
