@@ -1,5 +1,7 @@
 #include <stdlib.h>
+#include <unistd.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "open.h"
 #include "tegula/log.h"
