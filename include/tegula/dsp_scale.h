@@ -20,7 +20,7 @@
 #define TG_NARROW_FRAC      6
 #define TG_WIDE_COEF_BITS   28
 #define TG_WIDE_FRAC        12
-#define TG_SCALE_PAD        64
+#define TG_SCALE_PAD        128
 
 /* v / 2^s rounded to nearest, halves up; the only rounding in the resampler. */
 #define TG_ROUND_SHIFT(v, s) (((v) + ((__typeof__(v))1 << ((s)-1))) >> (s))
