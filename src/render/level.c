@@ -49,10 +49,33 @@ static bool level_has_enough(const tg_image *image, const tg_geometry *g, unsign
            enough(g->region.y, g->region.h, full->height_px, r.y * reduced, g->h, oversampling);
 }
 
+/* A single pixel for the far corner says nothing of its scale; the region's own size does: a viewer
+ * that divides by f asks for the corner of up to f x f pixels. Among the levels that could be
+ * meant, the finest. */
+static bool is_corner_pixel(const tg_image *image, const tg_geometry *g)
+{
+    const tg_rect *r = &g->region;
+    return g->w == 1 && g->h == 1 && r->x > 0 && r->y > 0 &&
+           r->x + r->w == image->level[0].width_px && r->y + r->h == image->level[0].height_px;
+}
+
+static unsigned corner_level(const tg_image *image, const tg_geometry *g)
+{
+    unsigned l = 0;
+    double side = TG_MAX(g->region.w, g->region.h);
+    while (l + 1 < image->n_levels && tg_level_ratio(image, l).x < side)
+        l++;
+    return l;
+}
+
 void tg_level_choose(const tg_image *image, const tg_geometry *geometry, double oversampling,
                      unsigned *level, unsigned *reduction)
 {
     unsigned l = image->n_levels - 1, k = 0;
+    *reduction = 0;
+    *level = corner_level(image, geometry);
+    if (is_corner_pixel(image, geometry))
+        return;
     while (l > 0 && !level_has_enough(image, geometry, l, 0, oversampling))
         l--;
     while (k < image->level[l].max_reduction &&
