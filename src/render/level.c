@@ -72,10 +72,11 @@ void tg_level_choose(const tg_image *image, const tg_geometry *geometry, double 
                      unsigned *level, unsigned *reduction)
 {
     unsigned l = image->n_levels - 1, k = 0;
-    *reduction = 0;
-    *level = corner_level(image, geometry);
-    if (is_corner_pixel(image, geometry))
+    if (is_corner_pixel(image, geometry)) {
+        *level = corner_level(image, geometry);
+        *reduction = 0;
         return;
+    }
     while (l > 0 && !level_has_enough(image, geometry, l, 0, oversampling))
         l--;
     while (k < image->level[l].max_reduction &&
