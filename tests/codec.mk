@@ -1,1 +1,10 @@
-# Tests of the codec engineer's modules.
+# TIFF fixtures (also what ./serve shows), and the tests of src/codec.
+noinst_PROGRAMS += tests/mkpyramid
+tests_mkpyramid_SOURCES = tests/mkpyramid.c tests/picture.c tests/picture.h
+tests_mkpyramid_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS)
+tests_mkpyramid_LDADD = $(TIFF_LIBS) -lm
+
+CODEC_TEST_LIBS = libtg_codec.a libtg_base.a $(TG_SYSTEM_LIBS)
+check_PROGRAMS += tests/test_codec
+tests_test_codec_SOURCES = tests/test_codec.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_codec_LDADD = $(CODEC_TEST_LIBS)
