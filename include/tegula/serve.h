@@ -20,6 +20,11 @@ void tg_service_reload(tg_service *service);
  * the call returns; response is reset first and is the caller's. */
 void tg_service_answer(tg_service *service, const tg_request *request, tg_response *response);
 
+/* The reply to a request that failed with err, also one that could not be read as a whole (absent
+ * parts of request are empty). */
+void tg_service_refuse(const tg_service *service, const tg_request *request, const tg_err *err,
+                       tg_response *response);
+
 /* --explain: the plan of a URL or path ("/iiif/3/x.tif/full/max/0/default.jpg") as text on out.
  * Returns an exit status: 0 planned, 1 the request would be an error (said on out). */
 int tg_service_explain(tg_service *service, const char *url, FILE *out);
@@ -28,13 +33,14 @@ int tg_service_explain(tg_service *service, const char *url, FILE *out);
 int tg_status_of(tg_err_kind kind);
 
 typedef struct tg_serve_options {
-    const char *bind;     /* "HOST:PORT", "/path", or NULL for descriptor 0 */
+    const char *bind;     /* see tg_listen in src/serve/socket.h; NULL for descriptor 0 */
     int backlog;          /* 1..65535 */
     int workers;          /* 0: serve in this process; N: supervise N forked workers */
     unsigned socket_mode; /* of a Unix socket */
 } tg_serve_options;
 
-/* Serves until SIGTERM, SIGINT or SIGUSR1; returns the exit status. config is already logged. */
+/* Serves until SIGTERM, SIGINT or SIGUSR1; returns the exit status: 0 stopped, 1 could not start,
+ * which one line on standard error explains. The log is already open. */
 int tg_serve(const tg_config *config, const tg_serve_options *options);
 
 #endif

@@ -49,8 +49,8 @@ static void put_cors(const tg_config *config, tg_response *r)
     tg_header(r, "Access-Control-Max-Age", TG_STR("86400"));
 }
 
-static void answer_error(const tg_service *s, const tg_request *request, const tg_err *err,
-                         tg_response *r)
+void tg_service_refuse(const tg_service *s, const tg_request *request, const tg_err *err,
+                       tg_response *r)
 {
     tg_response_reset(r);
     r->status = tg_status_of(err->kind);
@@ -138,7 +138,7 @@ void tg_service_answer(tg_service *s, const tg_request *request, tg_response *r)
     else
         dispatch(s, request, r, &err);
     if (err.kind)
-        answer_error(s, request, &err, r);
+        tg_service_refuse(s, request, &err, r);
     else
         put_cors(s->config, r);
 }

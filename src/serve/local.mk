@@ -1,2 +1,18 @@
 noinst_LIBRARIES += libtg_serve.a
-libtg_serve_a_SOURCES =
+libtg_serve_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+libtg_serve_a_SOURCES = \
+	src/serve/answer.c \
+	src/serve/answer_iiif.c \
+	src/serve/explain.c \
+	src/serve/records.c \
+	src/serve/records.h \
+	src/serve/route.c \
+	src/serve/serve.c \
+	src/serve/service.h \
+	src/serve/socket.c \
+	src/serve/socket.h \
+	src/serve/status.c \
+	src/serve/supervisor.c \
+	src/serve/supervisor.h \
+	src/serve/worker.c \
+	src/serve/worker.h
