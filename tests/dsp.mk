@@ -1,1 +1,9 @@
-# Tests of the dsp engineer's modules.
+# Tests of src/dsp.
+DSP_LIBS = libtg_dsp.a $(TG_DSP_ISA_LIBS) libtg_base.a -lm
+
+check_PROGRAMS += tests/checkasm
+tests_checkasm_SOURCES = tests/checkasm.c
+tests_checkasm_LDADD = $(DSP_LIBS)
+
+TESTS += tests/checkasm_neon.sh
+EXTRA_DIST += tests/checkasm_neon.sh

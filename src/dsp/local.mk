@@ -18,3 +18,32 @@ libtg_dsp_a_SOURCES = \
 	src/dsp/scaler_plan.h \
 	src/dsp/turn.c
 TG_DSP_ISA_LIBS =
+EXTRA_DIST += src/dsp/scale_v_x86_tmpl.h
+
+if TG_SSE41
+noinst_LIBRARIES += libtg_dsp_sse41.a
+libtg_dsp_sse41_a_SOURCES = src/dsp/scale_sse41.c
+libtg_dsp_sse41_a_CFLAGS = $(AM_CFLAGS) $(SSE41_FLAGS)
+TG_DSP_ISA_LIBS += libtg_dsp_sse41.a
+endif
+
+if TG_AVX2
+noinst_LIBRARIES += libtg_dsp_avx2.a
+libtg_dsp_avx2_a_SOURCES = src/dsp/scale_avx2.c
+libtg_dsp_avx2_a_CFLAGS = $(AM_CFLAGS) $(AVX2_FLAGS)
+TG_DSP_ISA_LIBS += libtg_dsp_avx2.a
+endif
+
+if TG_AVX512
+noinst_LIBRARIES += libtg_dsp_avx512.a
+libtg_dsp_avx512_a_SOURCES = src/dsp/scale_avx512.c
+libtg_dsp_avx512_a_CFLAGS = $(AM_CFLAGS) $(AVX512_FLAGS)
+TG_DSP_ISA_LIBS += libtg_dsp_avx512.a
+endif
+
+if TG_NEON
+noinst_LIBRARIES += libtg_dsp_neon.a
+libtg_dsp_neon_a_SOURCES = src/dsp/scale_neon.c
+libtg_dsp_neon_a_CFLAGS = $(AM_CFLAGS) $(NEON_FLAGS)
+TG_DSP_ISA_LIBS += libtg_dsp_neon.a
+endif
