@@ -272,14 +272,12 @@ class Site:
             connection.close()
 
     def _get_direct(self, path, headers, method, body, more):
-        params = {"REQUEST_METHOD": method, "REQUEST_URI": path, "QUERY_STRING": path.partition("?")[2],
-                  "SERVER_NAME": "127.0.0.1", "SERVER_PORT": str(self.port), "SERVER_PROTOCOL": "HTTP/1.1",
-                  "GATEWAY_INTERFACE": "CGI/1.1", "REMOTE_ADDR": "127.0.0.1",
-                  "CONTENT_LENGTH": str(len(body)) if body else ""}
+        params = {"SERVER_NAME": "127.0.0.1", "SERVER_PORT": str(self.port)}
         for name, value in headers.items():
             params["HTTP_" + name.upper().replace("-", "_")] = value
         params.update(more)
-        return fcgi_get(self.address, params, body)
+        reply = fcgi.get(self.address, path, method, body, timeout=REPLY_SECONDS, **params)
+        return Reply(reply.status, [pair for pair in reply.headers if pair[0] != "Status"], reply.body)
 
     # -- looking inside
 
