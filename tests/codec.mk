@@ -8,3 +8,16 @@ CODEC_TEST_LIBS = libtg_codec.a libtg_base.a $(TG_SYSTEM_LIBS)
 check_PROGRAMS += tests/test_codec
 tests_test_codec_SOURCES = tests/test_codec.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_codec_LDADD = $(CODEC_TEST_LIBS)
+
+check_PROGRAMS += tests/test_levels tests/test_damage tests/test_stored tests/test_encoder
+tests_test_levels_SOURCES = tests/test_levels.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_levels_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS)
+tests_test_levels_LDADD = $(CODEC_TEST_LIBS)
+tests_test_damage_SOURCES = tests/test_damage.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_damage_LDADD = $(CODEC_TEST_LIBS)
+tests_test_stored_SOURCES = tests/test_stored.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_stored_CPPFLAGS = $(AM_CPPFLAGS) $(JPEG_CFLAGS) $(WEBP_CFLAGS)
+tests_test_stored_LDADD = $(CODEC_TEST_LIBS)
+tests_test_encoder_SOURCES = tests/test_encoder.c tests/check.h
+tests_test_encoder_CPPFLAGS = $(AM_CPPFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(WEBP_CFLAGS)
+tests_test_encoder_LDADD = $(CODEC_TEST_LIBS)
