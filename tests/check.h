@@ -43,6 +43,19 @@ static unsigned check_passed, check_failed;
         }                                                                                          \
     } while (0)
 
+/* For tables: line is that of the row, the rest says what was wrong as printf does. */
+#define CHECK_ROW(line, condition, ...)                                                            \
+    do {                                                                                           \
+        if (condition) {                                                                           \
+            check_passed++;                                                                        \
+        } else {                                                                                   \
+            check_failed++;                                                                        \
+            printf("FAIL %s:%d: ", __FILE__, line);                                                \
+            printf(__VA_ARGS__);                                                                   \
+            printf("\n");                                                                          \
+        }                                                                                          \
+    } while (0)
+
 static inline int check_done(void)
 {
     printf("%u passed, %u failed\n", check_passed, check_failed);
