@@ -5,5 +5,9 @@ check_PROGRAMS += tests/checkasm
 tests_checkasm_SOURCES = tests/checkasm.c
 tests_checkasm_LDADD = $(DSP_LIBS)
 
+check_PROGRAMS += tests/test_scaler
+tests_test_scaler_SOURCES = tests/test_scaler.c tests/check.h
+tests_test_scaler_LDADD = $(DSP_LIBS)
+
 TESTS += tests/checkasm_neon.sh
 EXTRA_DIST += tests/checkasm_neon.sh

@@ -1,5 +1,6 @@
 /* The process's cache of coefficient tables: tiles of one level ask for the same few again and
  * again. Least recently used first out; a table in use outlives its eviction by its count. */
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -97,7 +98,8 @@ void tg_filter_table_release(const tg_filter_table *table)
     entry *e = cache.entries;
     while (e && e->table != table)
         e = e->next;
-    if (e && --e->users == 0 && !e->cached)
+    assert(e && e->users);
+    if (--e->users == 0 && !e->cached)
         drop(e);
 }
 
