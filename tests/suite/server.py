@@ -341,13 +341,13 @@ def children(pid):
 _shared = {}
 
 
-def shared(images, front=None, **settings):
+def shared(images, front=None, workers=2, **settings):
     """A site that lives until the tests end, one for each set of settings; started again if it died."""
-    key = (front or FRONT, images, tuple(sorted(settings.items())))
+    key = (front or FRONT, images, workers, tuple(sorted(settings.items())))
     site = _shared.get(key)
     if site is None or any(d.process.poll() is not None for d in site.daemons):
         if site is not None:
             site.stop()
-        site = _shared[key] = Site(front, images, **settings)
+        site = _shared[key] = Site(front, images, workers, **settings)
         atexit.register(site.stop)
     return site

@@ -12,23 +12,8 @@ import numpy
 
 import fixture
 import server
-from test_iiif import close, expect, expect_size, tiles
+from iiif import BOTH, V2, V3, close, expect, expect_size, get, get_tile, info, mosaic, site, tiles
 
-V2, V3 = "/iiif/2/", "/iiif/3/"
-BOTH = (V2, V3)
-
-
-def site(**settings):
-    settings.setdefault("CORS", "*")
-    return server.shared(fixture.root(), **settings)
-
-
-def get(version, identifier, region="full", size="max", rotation="0", quality="default", form="png", on=None):
-    return (on or site()).get("%s%s/%s/%s/%s/%s.%s" % (version, identifier, region, size, rotation, quality, form))
-
-
-def info(version, identifier, on=None):
-    return expect((on or site()).get(version + identifier + "/info.json"), 200).json()
 
 
 def linked(name, to):
@@ -123,10 +108,10 @@ def test_10_a_limit_does_not_shorten_the_scale_factors():
         assert document["tiles"][0]["scaleFactors"] == [1, 2, 4, 8, 16, 32, 64], document["tiles"]
         assert document["sizes"] and all(max(s["width"], s["height"]) <= 512 for s in document["sizes"])
         # Every tile of the small levels, the outer and some inner ones of the large.
-        for n, (region, size) in enumerate(tiles(document)):
+        for n, (_, region, size) in enumerate(tiles(document)):
             edge = region[0] + region[2] == 9000 or region[1] + region[3] == 6000
             if edge or n % 17 == 0 or region[2] > 4096:
-                expect_size(get(version, name, "%d,%d,%d,%d" % region, "%d,%d" % size, form="jpg", on=low), *size)
+                expect_size(get_tile(version, name, region, size, "jpg", low), *size)
 
 
 def test_11_every_size_of_a_small_image():
@@ -484,27 +469,6 @@ def test_43_grey_either_way_round():
         got = get(version, deep, form="jpg").image()
         assert got.mode == "L"
         assert fixture.largest_difference(numpy.asarray(got), picture[:, :, 0]) <= 3
-
-
-def mosaic(version, name, form="png"):
-    """All tiles of every factor, put together: factor -> pixels."""
-    document, found = info(version, name), {}
-    for region, size in tiles(document):
-        x, y, wr, _ = region
-        factor = next(f for f in document["tiles"][0]["scaleFactors"]
-                      if -(-wr // f) == size[0] and -(-region[3] // f) == size[1] and (x, y) not in found.get(f, ()))
-        found.setdefault(factor, {})[(x, y)] = (region, size)
-    pictures = {}
-    for factor, parts in found.items():
-        w, h = -(-document["width"] // factor), -(-document["height"] // factor)
-        canvas = None
-        for (x, y), (region, size) in parts.items():
-            got = get(version, name, "%d,%d,%d,%d" % region, "%d,%d" % size, form=form).pixels()
-            if canvas is None:
-                canvas = numpy.zeros((h, w) + got.shape[2:], numpy.uint8)
-            canvas[y // factor:y // factor + size[1], x // factor:x // factor + size[0]] = got
-        pictures[factor] = canvas
-    return pictures
 
 
 def test_47_tiles_that_are_not_square():
