@@ -9,5 +9,9 @@ check_PROGRAMS += tests/test_scaler
 tests_test_scaler_SOURCES = tests/test_scaler.c tests/check.h
 tests_test_scaler_LDADD = $(DSP_LIBS)
 
+check_PROGRAMS += tests/test_raster
+tests_test_raster_SOURCES = tests/test_raster.c tests/check.h
+tests_test_raster_LDADD = $(DSP_LIBS)
+
 TESTS += tests/checkasm_neon.sh
 EXTRA_DIST += tests/checkasm_neon.sh
