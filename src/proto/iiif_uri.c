@@ -82,7 +82,7 @@ static tg_str canonical_size_3(const tg_geometry *g, tg_arena *arena)
 {
     if (g->is_max)
         return TG_STR("max");
-    if (g->enlarged && g->is_upscaled_max)
+    if (g->is_upscaled_max)
         return TG_STR("^max");
     return tg_arena_printf(arena, "%s%u,%u", g->enlarged ? "^" : "", g->w, g->h);
 }
