@@ -135,6 +135,7 @@ static bool next_connection(worker *w)
 static bool read_head(worker *w)
 {
     FCGX_Detach(&w->request); /* libfcgi then closes at once, without waiting for the peer */
+    w->request.keepConnection = 1; /* or it would close before it reads */
     return FCGX_Accept_r(&w->request) == 0;
 }
 
