@@ -141,6 +141,21 @@ bool tg_jpeg_reader_start(tg_jpeg_reader *r, unsigned k, tg_err *err)
     return true;
 }
 
+uint32_t tg_jpeg_reader_crop(tg_jpeg_reader *r, uint32_t x, uint32_t w, tg_err *err)
+{
+    j_decompress_ptr cinfo = &r->cinfo;
+    /* Smooth upsampling looks at the neighbour pixel, which a crop would lack at its ends. */
+    uint32_t margin = (uint32_t)(cinfo->max_h_samp_factor * cinfo->min_DCT_scaled_size);
+    uint32_t from = x > margin ? x - margin : 0;
+    JDIMENSION at = from, n = TG_MIN(x + w + margin, cinfo->output_width) - from;
+
+    r->errors.err = err;
+    if (setjmp(r->errors.jump))
+        return UINT32_MAX;
+    jpeg_crop_scanline(cinfo, &at, &n);
+    return at;
+}
+
 bool tg_jpeg_reader_rows(tg_jpeg_reader *r, uint8_t *dst, size_t stride, uint32_t n, tg_err *err)
 {
     enum { BATCH = 4 }; /* libjpeg gives no more at a time */

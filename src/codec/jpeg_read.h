@@ -27,6 +27,11 @@ bool tg_jpeg_reader_begin(tg_jpeg_reader *r, int fd, uint64_t offset_bytes, uint
 /* Decodes at 1/2^k, k = 0..3; r->cinfo.output_width and _height then tell the size. */
 bool tg_jpeg_reader_start(tg_jpeg_reader *r, unsigned k, tg_err *err);
 
+/* After start: only columns [x, x + w) are wanted. Rows then begin at the returned column, at or
+ * before x, and have cinfo.output_width pixels, the same as without cropping. UINT32_MAX on
+ * failure. */
+uint32_t tg_jpeg_reader_crop(tg_jpeg_reader *r, uint32_t x, uint32_t w, tg_err *err);
+
 /* The next n rows; a NULL dst drops them. */
 bool tg_jpeg_reader_rows(tg_jpeg_reader *r, uint8_t *dst, size_t stride, uint32_t n, tg_err *err);
 

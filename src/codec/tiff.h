@@ -84,6 +84,7 @@ typedef struct tg_tiff {
     bool jpeg_live;
     unsigned jpeg_level, jpeg_k;
     uint32_t jpeg_strip;
+    uint32_t jpeg_x; /* its rows begin at this column */
 } tg_tiff;
 
 /* A rectangle of one tile or strip and where it goes. */

@@ -126,7 +126,6 @@ static unsigned colours_of(uint16_t photometric)
         return 1;
     case PHOTOMETRIC_RGB:
     case PHOTOMETRIC_YCBCR:
-    case PHOTOMETRIC_CIELAB:
         return 3;
     case PHOTOMETRIC_SEPARATED:
         return 4;
@@ -167,6 +166,15 @@ static const char *check_palette(TIFF *tif, const tg_tiff_dir *d)
     return NULL;
 }
 
+/* libtiff reads planes of YCbCr only where chroma is as fine as luma. */
+static bool coarse_planes(TIFF *tif, const tg_tiff_dir *d)
+{
+    uint16_t h = 2, v = 2;
+
+    TIFFGetFieldDefaulted(tif, TIFFTAG_YCBCRSUBSAMPLING, &h, &v);
+    return d->planes && d->photometric == PHOTOMETRIC_YCBCR && (h != 1 || v != 1);
+}
+
 /* Kinds that libtiff's own colour conversion handles. */
 static const char *check_converted(TIFF *tif, tg_tiff_dir *d, unsigned colours)
 {
@@ -174,7 +182,7 @@ static const char *check_converted(TIFF *tif, tg_tiff_dir *d, unsigned colours)
 
     if (d->route != TG_TIFF_BY_LIBTIFF || d->bits != 8 || d->samples != colours)
         return "colour space with this layout";
-    if (!TIFFRGBAImageOK(tif, text))
+    if (!TIFFRGBAImageOK(tif, text) || coarse_planes(tif, d))
         return "colour space";
     d->route = TG_TIFF_BY_RGBA;
     return NULL;
@@ -229,7 +237,7 @@ static const char *classify(TIFF *tif, tg_tiff_dir *d)
         no = check_palette(tif, d);
         return no ? no : check_bits(d);
     }
-    if (colours == 4 || d->photometric == PHOTOMETRIC_CIELAB ||
+    if (d->photometric == PHOTOMETRIC_SEPARATED ||
         (d->photometric == PHOTOMETRIC_YCBCR && d->route == TG_TIFF_BY_LIBTIFF)) {
         d->fmt = (tg_pixfmt){3, 8};
         return check_converted(tif, d, colours);

@@ -7,8 +7,11 @@
 #include "tegula/num.h"
 #include "tiff.h"
 
-/* Strips above this many pixels keep their decoder between calls. */
+/* Strips, and tiles above this many pixels that are alone in their row, keep their decoder between
+ * calls. */
 #define KEEP_PX ((uint64_t)1 << 20)
+/* Rows less than this wider than twice the rectangle are not worth cropping. */
+#define CROP_PX 128
 
 static bool disagrees(tg_err *err, const char *what, unsigned is, unsigned should)
 {
@@ -67,6 +70,18 @@ void tg_tiff_jpeg_close(tg_tiff *t)
     t->jpeg = NULL;
 }
 
+/* Rows much wider than what is wanted of them need not be reconstructed whole. (libjpeg-turbo 2.1
+ * crops wrongly where chroma is four times coarser and the picture reduced.) */
+static bool crop(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+{
+    const struct jpeg_decompress_struct *cinfo = &t->jpeg->cinfo;
+
+    t->jpeg_x = 0;
+    if (cinfo->max_h_samp_factor <= 2 && cinfo->output_width / 2 >= p->in.w + CROP_PX)
+        t->jpeg_x = tg_jpeg_reader_crop(t->jpeg, p->in.x, p->in.w, err);
+    return t->jpeg_x != UINT32_MAX;
+}
+
 static bool start(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *err)
 {
     tg_tiff_level *lv = &t->level[p->level];
@@ -87,13 +102,14 @@ static bool start(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *e
         !check_header(&lv->dir, p, &t->jpeg->cinfo, err))
         return false;
     set_colours(&lv->dir, &t->jpeg->cinfo);
-    return tg_jpeg_reader_start(t->jpeg, p->k, err);
+    return tg_jpeg_reader_start(t->jpeg, p->k, err) && crop(t, p, err);
 }
 
 static bool goes_on(const tg_tiff *t, const tg_tiff_part *p)
 {
     return t->jpeg_live && t->jpeg_level == p->level && t->jpeg_k == p->k &&
-           t->jpeg_strip == p->row && t->jpeg->cinfo.output_scanline <= p->in.y;
+           t->jpeg_strip == p->row && t->jpeg->cinfo.output_scanline <= p->in.y &&
+           t->jpeg_x <= p->in.x && p->in.x + p->in.w <= t->jpeg_x + t->jpeg->cinfo.output_width;
 }
 
 static bool worth_keeping(const tg_tiff *t, const tg_tiff_dir *dir)
@@ -106,7 +122,7 @@ static bool read_rows(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_er
 {
     tg_tiff_level *lv = &t->level[p->level];
     tg_jpeg_reader *r = t->jpeg;
-    uint32_t width = r->cinfo.output_width;
+    uint32_t width = r->cinfo.output_width, x = p->in.x - t->jpeg_x;
     uint8_t *row;
 
     if (!tg_jpeg_reader_rows(r, NULL, 0, p->in.y - r->cinfo.output_scanline, err))
@@ -120,9 +136,9 @@ static bool read_rows(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_er
         if (!tg_jpeg_reader_rows(r, row, 0, 1, err))
             return false;
         if (lv->dir.planes)
-            tg_tiff_place_plane(lv, dst, row, p->in.x, p->in.w, channel);
+            tg_tiff_place_plane(lv, dst, row, x, p->in.w, channel);
         else
-            tg_tiff_place(lv, dst, row, p->in.x, p->in.w);
+            tg_tiff_place(lv, dst, row, x, p->in.w);
     }
     return row != NULL;
 }

@@ -8,8 +8,10 @@
 #include "tegula/num.h"
 #include "tiff.h"
 
-/* What a libtiff handle with one directory takes, roughly, tables of offsets included. */
-#define HANDLE_BYTES 12288
+/* What a level takes once used, roughly: libtiff's handle and tables of offsets; then, where
+ * libtiff decodes, its decoder and a compressed tile. */
+#define HANDLE_BYTES  12288
+#define DECODER_BYTES 98304
 
 static bool tiff_probe(const uint8_t *head, size_t n)
 {
@@ -101,11 +103,13 @@ static tg_image *tiff_open(int fd, uint64_t size_bytes, unsigned page, tg_err *e
     t->base.tiled = dirs[0].tiled;
     t->base.dpi_x = dirs[0].dpi_x;
     t->base.dpi_y = dirs[0].dpi_y;
-    t->base.held_bytes = sizeof *t + sizeof *t->jpeg + n * HANDLE_BYTES;
+    t->base.held_bytes = sizeof *t + sizeof *t->jpeg;
     t->fd = fd;
     t->size_bytes = size_bytes;
     for (unsigned i = 0; i < n; i++) {
         t->level[i].dir = dirs[i];
+        t->base.held_bytes += HANDLE_BYTES;
+        t->base.held_bytes += dirs[i].route == TG_TIFF_BY_LIBTIFF ? DECODER_BYTES : 0;
         describe(&t->base, &dirs[i], i);
     }
     return &t->base;

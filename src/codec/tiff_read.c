@@ -5,8 +5,10 @@
 #include "tegula/num.h"
 #include "tiff.h"
 
-/* Strips up to this size are decoded whole; larger ones line by line. */
+/* Strips up to this size are decoded whole, which is faster; larger ones line by line, so that
+ * reading them in bands takes one pass and little memory. */
 #define WHOLE_STRIP_BYTES ((size_t)4 << 20)
+#define WHOLE_STRIP_ROWS  256
 
 static bool (*const routes[])(tg_tiff *, const tg_tiff_part *, tg_err *) = {
     [TG_TIFF_BY_LIBTIFF] = tg_tiff_libtiff_part,
@@ -137,10 +139,16 @@ static bool read_lines(tg_tiff_level *lv, tg_tiff_file *f, const tg_tiff_part *p
     return true;
 }
 
+static bool reads_by_line(const tg_tiff_dir *dir)
+{
+    return !dir->tiled && (dir->tile_h_px > WHOLE_STRIP_ROWS ||
+                           dir->row_bytes > WHOLE_STRIP_BYTES / dir->tile_h_px);
+}
+
 bool tg_tiff_libtiff_part(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
 {
     tg_tiff_level *lv = &t->level[p->level];
-    bool by_line = !lv->dir.tiled && lv->dir.row_bytes > WHOLE_STRIP_BYTES / lv->dir.tile_h_px;
+    bool by_line = reads_by_line(&lv->dir);
     unsigned passes = lv->dir.planes ? lv->dir.fmt.channels : 1;
 
     for (unsigned c = 0; c < passes; c++) {

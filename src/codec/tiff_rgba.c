@@ -1,4 +1,4 @@
-/* Colour spaces that libtiff converts itself: YCbCr without JPEG, CMYK, CIE L*a*b*. */
+/* Colour spaces that libtiff converts itself: YCbCr without JPEG, CMYK. */
 #include <string.h>
 
 #include "scratch.h"

@@ -13,8 +13,10 @@ typedef struct webp_encoder {
     WebPPicture picture; /* argb is ours, by tg_image_alloc */
 } webp_encoder;
 
+/* Measured on 256 px tiles of photographs: method 2 takes 2.3 ms, 4 takes 5.5 ms for 3 % less;
+ * level 0 takes 3.3 ms, 1 takes 10.5 ms for 8 % less. */
 #define LOSSY_METHOD   2 /* 0 fast .. 6 small */
-#define LOSSLESS_LEVEL 1 /* 0 fast .. 9 small */
+#define LOSSLESS_LEVEL 0 /* 0 fast .. 9 small */
 
 static int on_write(const uint8_t *data, size_t n, const WebPPicture *picture)
 {
