@@ -1,6 +1,7 @@
 # TIFF fixtures (also what ./serve shows), and the tests of src/codec.
 noinst_PROGRAMS += tests/mkpyramid
-tests_mkpyramid_SOURCES = tests/mkpyramid.c tests/picture.c tests/picture.h
+tests_mkpyramid_SOURCES = tests/mkpyramid.c tests/mkpyramid_options.c tests/mkpyramid_options.h \
+	tests/picture.c tests/picture.h
 tests_mkpyramid_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS)
 tests_mkpyramid_LDADD = $(TIFF_LIBS) -lm
 

@@ -214,8 +214,29 @@ static const uint8_t *find_end(const uint8_t *p, const uint8_t *end)
     return NULL;
 }
 
-/* Walks the markers of the tile in [at, end), moving the segments to keep down to `to`. Returns the
- * end of the finished stream. */
+/* Looks at a segment that stays: adds its tables to *has, reads or checks headers. */
+static bool check_segment(const tg_tiff_dir *dir, const segment *s, frame *f, unsigned *has,
+                          tg_err *err)
+{
+    switch (s->marker) {
+    case DQT:
+    case DHT:
+        *has |= tables_in(s);
+        return true;
+    case DRI:
+        return true;
+    case SOF0:
+    case SOF1:
+        return f->n == 0 ? read_frame(dir, s, f, err) : cannot(err, "two frames");
+    case SOS:
+        return check_scan(s, f, *has, err);
+    default:
+        return cannot(err, "not baseline");
+    }
+}
+
+/* Walks the markers of the tile in [at, end), moving the segments that stay down to `to`. Returns
+ * the end of the finished stream, NULL when it cannot be sent. */
 static uint8_t *splice(const tg_tiff_level *lv, uint8_t *to, const uint8_t *at, const uint8_t *end,
                        tg_err *err)
 {
@@ -232,18 +253,7 @@ static uint8_t *splice(const tg_tiff_level *lv, uint8_t *to, const uint8_t *at, 
         }
         if ((s.marker >= APP0 && s.marker <= APP15) || s.marker == COM)
             continue;
-        if (s.marker == SOF0 || s.marker == SOF1) {
-            if (f.n > 0 || !read_frame(&lv->dir, &s, &f, err)) {
-                cannot(err, "two frames");
-                return NULL;
-            }
-        } else if (s.marker == DQT || s.marker == DHT) {
-            has |= tables_in(&s);
-        } else if (s.marker != DRI && s.marker != SOS) {
-            cannot(err, "not baseline");
-            return NULL;
-        }
-        if (s.marker == SOS && !check_scan(&s, &f, has, err))
+        if (!check_segment(&lv->dir, &s, &f, &has, err))
             return NULL;
         if (to != from)
             memmove(to, from, (size_t)(at - from));
