@@ -214,25 +214,27 @@ static void check_store8_wide(const tg_scale_dsp *ref, const tg_scale_dsp *dsp)
     CHECK_IO(store8_wide, i32, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, uint8_t)
 }
 
-static void check_store16_wide(const tg_scale_dsp *ref, const tg_scale_dsp *dsp)
-{
-    CHECK_IO(store16_wide, i32, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, uint16_t)
-}
+static void check_store16_wide(const tg_scale_dsp *ref, const tg_scale_dsp *dsp){
+    CHECK_IO(store16_wide, i32, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, uint16_t)}
 
-static void check_split3(const tg_scale_dsp *ref, const tg_scale_dsp *dsp)
-{
-    for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
-        size_t n = 1 + below(MAX_PX);
-        fill_i16(source.i16[0], 4 * PLANE, pattern, INT16_MIN, INT16_MAX);
-        prepare();
-        ref->split3((int16_t *)want + GUARD, PLANE, source.i16[0], n);
-        dsp->split3((int16_t *)got + GUARD, PLANE, source.i16[0], n);
-        compare_all("split3", (unsigned)n, pattern);
+#define DEFINE_CHECK_SPLIT(kernel, in, in_fill, lo, hi, type)                                      \
+    static void check_##kernel(const tg_scale_dsp *ref, const tg_scale_dsp *dsp)                   \
+    {                                                                                              \
+        for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {                                \
+            size_t n = 1 + below(MAX_PX);                                                          \
+            in_fill(source.in[0], 4 * PLANE, pattern, lo, hi);                                     \
+            prepare();                                                                             \
+            ref->kernel((type *)want + GUARD, PLANE, source.in[0], n);                             \
+            dsp->kernel((type *)got + GUARD, PLANE, source.in[0], n);                              \
+            compare_all(#kernel, (unsigned)n, pattern);                                            \
+        }                                                                                          \
+        if (benching)                                                                              \
+            REPORT(#kernel, "", ref->kernel((type *)want, PLANE, source.in[0], MAX_PX),            \
+                   dsp->kernel((type *)got, PLANE, source.in[0], MAX_PX));                         \
     }
-    if (benching)
-        REPORT("split3", "", ref->split3((int16_t *)want, PLANE, source.i16[0], MAX_PX),
-               dsp->split3((int16_t *)got, PLANE, source.i16[0], MAX_PX));
-}
+
+DEFINE_CHECK_SPLIT(split3, i16, fill_i16, INT16_MIN, INT16_MAX, int16_t)
+    DEFINE_CHECK_SPLIT(split3_wide, i32, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, int32_t)
 
 /* The vertical kernels differ in their types only. */
 #define DEFINE_CHECK_V(kernel, in, in_type, in_fill, lo, hi, coef_type, bits, out_type)            \
@@ -263,11 +265,12 @@ static void check_split3(const tg_scale_dsp *ref, const tg_scale_dsp *dsp)
                    dsp->kernel((out_type *)got, rows, coef, 28, 3 * MAX_PX));                      \
     }
 
-DEFINE_CHECK_V(v8, u8, uint8_t, fill_u8, 0, 255, int16_t, TG_NARROW_COEF_BITS, int16_t)
-DEFINE_CHECK_V(v_narrow, i16, int16_t, fill_i16, INT16_MIN, INT16_MAX, int16_t, TG_NARROW_COEF_BITS,
-               int16_t)
-DEFINE_CHECK_V(v_wide, i32, int32_t, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, int32_t, TG_WIDE_COEF_BITS,
-               int32_t)
+        DEFINE_CHECK_V(v8, u8, uint8_t, fill_u8, 0, 255, int16_t, TG_NARROW_COEF_BITS, int16_t)
+            DEFINE_CHECK_V(v16, u16, uint16_t, fill_u16, 0, 65535, int32_t, TG_WIDE_COEF_BITS,
+                           int32_t) DEFINE_CHECK_V(v_narrow, i16, int16_t, fill_i16, INT16_MIN,
+                                                   INT16_MAX, int16_t, TG_NARROW_COEF_BITS, int16_t)
+                DEFINE_CHECK_V(v_wide, i32, int32_t, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, int32_t,
+                               TG_WIDE_COEF_BITS, int32_t)
 
 /* So do the horizontal ones. */
 #define DEFINE_CHECK_H(kernel, in, in_fill, lo, hi, coef_type, bits, out_type)                     \
@@ -301,10 +304,12 @@ DEFINE_CHECK_V(v_wide, i32, int32_t, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, int32_t,
         }                                                                                          \
     }
 
-DEFINE_CHECK_H(h_narrow, i16, fill_i16, INT16_MIN, INT16_MAX, int16_t, TG_NARROW_COEF_BITS, int16_t)
-DEFINE_CHECK_H(h_wide, i32, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, int32_t, TG_WIDE_COEF_BITS, int32_t)
+                    DEFINE_CHECK_H(h_narrow, i16, fill_i16, INT16_MIN, INT16_MAX, int16_t,
+                                   TG_NARROW_COEF_BITS, int16_t)
+                        DEFINE_CHECK_H(h_wide, i32, fill_i32, -SAMPLE_MAX, SAMPLE_MAX, int32_t,
+                                       TG_WIDE_COEF_BITS, int32_t)
 
-static const struct {
+                            static const struct {
     size_t at; /* of the pointer in tg_scale_dsp */
     check_fn *check;
 } kernels[] = {
@@ -315,7 +320,9 @@ static const struct {
     {offsetof(tg_scale_dsp, store8_wide), check_store8_wide},
     {offsetof(tg_scale_dsp, store16_wide), check_store16_wide},
     {offsetof(tg_scale_dsp, split3), check_split3},
+    {offsetof(tg_scale_dsp, split3_wide), check_split3_wide},
     {offsetof(tg_scale_dsp, v8), check_v8},
+    {offsetof(tg_scale_dsp, v16), check_v16},
     {offsetof(tg_scale_dsp, v_narrow), check_v_narrow},
     {offsetof(tg_scale_dsp, v_wide), check_v_wide},
     {offsetof(tg_scale_dsp, h_narrow), check_h_narrow},

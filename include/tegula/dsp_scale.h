@@ -45,14 +45,19 @@
 
 /* Three interleaved channels of work samples to planes; n pixels exactly. */
 #define TG_DECL_SPLIT3(name) void name(int16_t *dst, size_t plane, const int16_t *src, size_t n)
+#define TG_DECL_SPLIT3_WIDE(name)                                                                  \
+    void name(int32_t *dst, size_t plane, const int32_t *src, size_t n)
 
-/* Vertical: dst[x] = sum over t of coef[t] * rows[t][x], rounded to work precision and saturated
- * (narrow) to int16. taps is even, >= 2, with the weight zero and any valid row for a padding tap.
- * The sum of |coef| is below 2 << COEF_BITS. Wide results fit int32 (the caller's samples are
- * below 1.7 * 65535 << TG_WIDE_FRAC in magnitude). n >= 1 samples; may read and write up to
- * TG_SCALE_PAD - 1 samples more. dst overlaps no row. */
+/* Vertical: dst[x] = sum over t of coef[t] * rows[t][x], rounded to work precision (v8 and v16 take
+ * samples as they come) and saturated (narrow) to int16. taps is even, >= 2, with the weight zero
+ * and any valid row for a padding tap. The sum of |coef| is below 2 << COEF_BITS. Wide results fit
+ * int32 (the caller's samples are below 1.7 * 65535 << TG_WIDE_FRAC in magnitude). n >= 1 samples;
+ * may read and write up to TG_SCALE_PAD - 1 samples more. dst overlaps no row. */
 #define TG_DECL_V8(name)                                                                           \
     void name(int16_t *dst, const uint8_t *const *rows, const int16_t *coef, unsigned taps,        \
+              size_t n)
+#define TG_DECL_V16(name)                                                                          \
+    void name(int32_t *dst, const uint16_t *const *rows, const int32_t *coef, unsigned taps,       \
               size_t n)
 #define TG_DECL_V_NARROW(name)                                                                     \
     void name(int16_t *dst, const int16_t *const *rows, const int16_t *coef, unsigned taps,        \
@@ -78,7 +83,9 @@ typedef TG_DECL_STORE8((*tg_store8_fn));
 typedef TG_DECL_STORE8_WIDE((*tg_store8_wide_fn));
 typedef TG_DECL_STORE16_WIDE((*tg_store16_wide_fn));
 typedef TG_DECL_SPLIT3((*tg_split3_fn));
+typedef TG_DECL_SPLIT3_WIDE((*tg_split3_wide_fn));
 typedef TG_DECL_V8((*tg_v8_fn));
+typedef TG_DECL_V16((*tg_v16_fn));
 typedef TG_DECL_V_NARROW((*tg_v_narrow_fn));
 typedef TG_DECL_V_WIDE((*tg_v_wide_fn));
 typedef TG_DECL_H_NARROW((*tg_h_narrow_fn));
@@ -92,7 +99,9 @@ typedef struct tg_scale_dsp {
     tg_store8_wide_fn store8_wide;
     tg_store16_wide_fn store16_wide;
     tg_split3_fn split3;
+    tg_split3_wide_fn split3_wide;
     tg_v8_fn v8;
+    tg_v16_fn v16;
     tg_v_narrow_fn v_narrow;
     tg_v_wide_fn v_wide;
     tg_h_narrow_fn h_narrow;

@@ -49,6 +49,13 @@ TG_DECL_SPLIT3(tg_split3_c)
             dst[k * plane + x] = src[3 * x + k];
 }
 
+TG_DECL_SPLIT3_WIDE(tg_split3_wide_c)
+{
+    for (size_t x = 0; x < n; x++)
+        for (size_t k = 0; k < 3; k++)
+            dst[k * plane + x] = src[3 * x + k];
+}
+
 TG_DECL_V8(tg_v8_c)
 {
     for (size_t x = 0; x < n; x++) {
@@ -56,6 +63,16 @@ TG_DECL_V8(tg_v8_c)
         for (unsigned t = 0; t < taps; t++)
             sum += coef[t] * rows[t][x];
         dst[x] = narrow(sum, TG_NARROW_COEF_BITS - TG_NARROW_FRAC);
+    }
+}
+
+TG_DECL_V16(tg_v16_c)
+{
+    for (size_t x = 0; x < n; x++) {
+        int64_t sum = 0;
+        for (unsigned t = 0; t < taps; t++)
+            sum += (int64_t)coef[t] * rows[t][x];
+        dst[x] = wide(sum, TG_WIDE_COEF_BITS - TG_WIDE_FRAC);
     }
 }
 

@@ -43,6 +43,13 @@ static TG_DECL_V_NARROW(v_narrow_neon)
     }
 }
 
+TG_CONSTANT_FOLDED void store_wide(int32_t *dst, const int64x2_t sum[4], int shift)
+{
+    int32x2_t a = vrshrn_n_s64(sum[0], shift), b = vrshrn_n_s64(sum[2], shift);
+    vst1q_s32(dst, vrshrn_high_n_s64(a, sum[1], shift));
+    vst1q_s32(dst + 4, vrshrn_high_n_s64(b, sum[3], shift));
+}
+
 static TG_DECL_V_WIDE(v_wide_neon)
 {
     for (size_t x = 0; x < n; x += 8) {
@@ -54,10 +61,24 @@ static TG_DECL_V_WIDE(v_wide_neon)
             sum[2] = vmlal_n_s32(sum[2], vget_low_s32(hi), coef[t]);
             sum[3] = vmlal_high_n_s32(sum[3], hi, coef[t]);
         }
-        for (int k = 0; k < 2; k++)
-            vst1q_s32(dst + x + 4 * k,
-                      vrshrn_high_n_s64(vrshrn_n_s64(sum[2 * k], TG_WIDE_COEF_BITS), sum[2 * k + 1],
-                                        TG_WIDE_COEF_BITS));
+        store_wide(dst + x, sum, TG_WIDE_COEF_BITS);
+    }
+}
+
+static TG_DECL_V16(v16_neon)
+{
+    for (size_t x = 0; x < n; x += 8) {
+        int64x2_t sum[4] = {vdupq_n_s64(0), vdupq_n_s64(0), vdupq_n_s64(0), vdupq_n_s64(0)};
+        for (unsigned t = 0; t < taps; t++) {
+            uint16x8_t v = vld1q_u16(rows[t] + x);
+            int32x4_t lo = vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(v)));
+            int32x4_t hi = vreinterpretq_s32_u32(vmovl_high_u16(v));
+            sum[0] = vmlal_n_s32(sum[0], vget_low_s32(lo), coef[t]);
+            sum[1] = vmlal_high_n_s32(sum[1], lo, coef[t]);
+            sum[2] = vmlal_n_s32(sum[2], vget_low_s32(hi), coef[t]);
+            sum[3] = vmlal_high_n_s32(sum[3], hi, coef[t]);
+        }
+        store_wide(dst + x, sum, TG_WIDE_COEF_BITS - TG_WIDE_FRAC);
     }
 }
 
@@ -123,6 +144,17 @@ static TG_DECL_SPLIT3(split3_neon)
             vst1q_s16(dst + k * plane + x, v.val[k]);
     }
     tg_split3_c(dst + x, plane, src + 3 * x, n - x);
+}
+
+static TG_DECL_SPLIT3_WIDE(split3_wide_neon)
+{
+    size_t x = 0;
+    for (; x + 4 <= n; x += 4) {
+        int32x4x3_t v = vld3q_s32(src + 3 * x);
+        for (size_t k = 0; k < 3; k++)
+            vst1q_s32(dst + k * plane + x, v.val[k]);
+    }
+    tg_split3_wide_c(dst + x, plane, src + 3 * x, n - x);
 }
 
 static inline void store_widened(int16_t *dst, uint8x16_t v)
@@ -198,7 +230,9 @@ void tg_scale_init_neon(tg_scale_dsp *dsp)
     dsp->load8 = load8_neon;
     dsp->store8 = store8_neon;
     dsp->split3 = split3_neon;
+    dsp->split3_wide = split3_wide_neon;
     dsp->v8 = v8_neon;
+    dsp->v16 = v16_neon;
     dsp->v_narrow = v_narrow_neon;
     dsp->v_wide = v_wide_neon;
     dsp->h_narrow = h_narrow_neon;

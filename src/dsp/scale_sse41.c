@@ -10,35 +10,44 @@
 #define ZERO                    _mm_setzero_si128()
 #define LOAD(p)                 _mm_loadu_si128((const __m128i *)(p))
 #define STORE(p, v)             _mm_storeu_si128((__m128i *)(p), v)
+#define LOAD_U16(p)             _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i *)(p)))
 #define AND(a, b)               _mm_and_si128(a, b)
 #define BLEND_ODD(a, b)         _mm_blend_epi16(a, b, 0xcc)
 #define STORE_HALVES(p, lo, hi) (STORE(p, lo), STORE((p) + 8, hi))
 #define DECL_V8                 static TG_DECL_V8(v8_sse41)
+#define DECL_V16                static TG_DECL_V16(v16_sse41)
 #define DECL_V_NARROW           static TG_DECL_V_NARROW(v_narrow_sse41)
 #define DECL_V_WIDE             static TG_DECL_V_WIDE(v_wide_sse41)
 #include "scale_v_x86_tmpl.h"
 
-static inline __m128i dot_narrow(const int16_t *src, const int16_t *coef, unsigned taps)
+/* Returns how many outputs are done. taps is a constant in most calls, which keeps the sums in
+ * registers. */
+TG_CONSTANT_FOLDED size_t h_fours(int16_t *dst, const int16_t *src, const int32_t *first,
+                                  const int16_t *coef, size_t taps, size_t n)
 {
-    __m128i sum = _mm_madd_epi16(LOAD(src), LOAD(coef));
-    for (unsigned t = 8; t < taps; t += 8)
-        sum = _mm_add_epi32(sum, _mm_madd_epi16(LOAD(src + t), LOAD(coef + t)));
-    return sum;
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4, coef += 4 * taps) {
+        __m128i sum[4] = {ZERO, ZERO, ZERO, ZERO};
+        for (size_t t = 0; t < taps; t += 8)
+            TG_UNROLL
+        for (size_t k = 0; k < 4; k++)
+            sum[k] = _mm_add_epi32(
+                sum[k], _mm_madd_epi16(LOAD(src + first[i + k] + t), LOAD(coef + k * taps + t)));
+        __m128i all =
+            _mm_hadd_epi32(_mm_hadd_epi32(sum[0], sum[1]), _mm_hadd_epi32(sum[2], sum[3]));
+        all = rounded(all, TG_NARROW_COEF_BITS);
+        _mm_storel_epi64((__m128i *)(dst + i), _mm_packs_epi32(all, all));
+    }
+    return i;
 }
 
 static TG_DECL_H_NARROW(h_narrow_sse41)
 {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4, coef += 4 * (size_t)taps) {
-        __m128i a = dot_narrow(src + first[i], coef, taps);
-        __m128i b = dot_narrow(src + first[i + 1], coef + taps, taps);
-        __m128i c = dot_narrow(src + first[i + 2], coef + 2 * (size_t)taps, taps);
-        __m128i d = dot_narrow(src + first[i + 3], coef + 3 * (size_t)taps, taps);
-        __m128i sum = _mm_hadd_epi32(_mm_hadd_epi32(a, b), _mm_hadd_epi32(c, d));
-        sum = rounded(sum, TG_NARROW_COEF_BITS);
-        _mm_storel_epi64((__m128i *)(dst + i), _mm_packs_epi32(sum, sum));
-    }
-    tg_h_narrow_c(dst + i, src, first + i, coef, taps, n - i);
+    size_t i = taps == 8    ? h_fours(dst, src, first, coef, 8, n)
+               : taps == 16 ? h_fours(dst, src, first, coef, 16, n)
+               : taps == 24 ? h_fours(dst, src, first, coef, 24, n)
+                            : h_fours(dst, src, first, coef, taps, n);
+    tg_h_narrow_c(dst + i, src, first + i, coef + i * taps, taps, n - i);
 }
 
 static inline __m128i dot_wide(const int32_t *src, const int32_t *coef, unsigned taps)
@@ -59,7 +68,7 @@ static TG_DECL_H_WIDE(h_wide_sse41)
         __m128i a = dot_wide(src + first[i], coef, taps);
         __m128i b = dot_wide(src + first[i + 1], coef + taps, taps);
         __m128i sum = _mm_add_epi64(_mm_unpacklo_epi64(a, b), _mm_unpackhi_epi64(a, b));
-        sum = _mm_shuffle_epi32(merged(sum, ZERO), 0x08);
+        sum = _mm_shuffle_epi32(merged(sum, ZERO, TG_WIDE_COEF_BITS), 0x08);
         _mm_storel_epi64((__m128i *)(dst + i), sum);
     }
     tg_h_wide_c(dst + i, src, first + i, coef, taps, n - i);
@@ -118,10 +127,36 @@ static TG_DECL_SPLIT3(split3_sse41)
     size_t x = 0;
     for (; x + 8 <= n; x += 8, src += 24) {
         __m128i v[3] = {LOAD(src), LOAD(src + 8), LOAD(src + 16)};
+        TG_UNROLL
         for (size_t k = 0; k < 3; k++)
             STORE(dst + k * plane + x, gathered(v, unzip3_words[k]));
     }
     tg_split3_c(dst + x, plane, src, n - x);
+}
+
+static inline __m128i picked(__m128 a, __m128 b)
+{
+    return _mm_castps_si128(_mm_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
+/* r0 g0 b0 r1, g1 b1 r2 g2, b2 r3 g3 b3: doubles up what is wanted, then picks every second one. */
+static TG_DECL_SPLIT3_WIDE(split3_wide_sse41)
+{
+    size_t x = 0;
+    for (; x + 4 <= n; x += 4, src += 12) {
+        __m128 a = _mm_castsi128_ps(LOAD(src)), b = _mm_castsi128_ps(LOAD(src + 4));
+        __m128 c = _mm_castsi128_ps(LOAD(src + 8));
+        __m128 r01 = _mm_shuffle_ps(a, a, _MM_SHUFFLE(3, 3, 0, 0));
+        __m128 r23 = _mm_shuffle_ps(b, c, _MM_SHUFFLE(1, 1, 2, 2));
+        __m128 g01 = _mm_shuffle_ps(a, b, _MM_SHUFFLE(0, 0, 1, 1));
+        __m128 g23 = _mm_shuffle_ps(b, c, _MM_SHUFFLE(2, 2, 3, 3));
+        __m128 b01 = _mm_shuffle_ps(a, b, _MM_SHUFFLE(1, 1, 2, 2));
+        __m128 b23 = _mm_shuffle_ps(c, c, _MM_SHUFFLE(3, 3, 0, 0));
+        STORE(dst + x, picked(r01, r23));
+        STORE(dst + plane + x, picked(g01, g23));
+        STORE(dst + 2 * plane + x, picked(b01, b23));
+    }
+    tg_split3_wide_c(dst + x, plane, src, n - x);
 }
 
 /* 16 bytes to 16 work samples. */
@@ -144,6 +179,7 @@ static size_t load_rgb(int16_t *dst, size_t plane, const uint8_t *src, size_t n)
     size_t x = 0;
     for (; x + 16 <= n; x += 16, src += 48) {
         __m128i v[3] = {LOAD(src), LOAD(src + 16), LOAD(src + 32)};
+        TG_UNROLL
         for (size_t k = 0; k < 3; k++)
             store_widened(dst + k * plane + x, gathered(v, unzip3[k]));
     }
@@ -214,8 +250,10 @@ static size_t store_rgb(uint8_t *dst, const int16_t *src, size_t plane, size_t n
     size_t x = 0;
     for (; x + 16 <= n; x += 16, dst += 48) {
         __m128i v[3];
+        TG_UNROLL
         for (size_t k = 0; k < 3; k++)
             v[k] = narrowed(src + k * plane + x);
+        TG_UNROLL
         for (size_t k = 0; k < 3; k++)
             STORE(dst + 16 * k, gathered(v, zip3[k]));
     }
@@ -266,7 +304,9 @@ void tg_scale_init_sse41(tg_scale_dsp *dsp)
     dsp->load8 = load8_sse41;
     dsp->store8 = store8_sse41;
     dsp->split3 = split3_sse41;
+    dsp->split3_wide = split3_wide_sse41;
     dsp->v8 = v8_sse41;
+    dsp->v16 = v16_sse41;
     dsp->v_narrow = v_narrow_sse41;
     dsp->v_wide = v_wide_sse41;
     dsp->h_narrow = h_narrow_sse41;

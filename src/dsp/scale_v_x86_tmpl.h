@@ -2,12 +2,14 @@
  *   V              the vector type
  *   OP(name)       the intrinsic's full name
  *   ZERO, SET1_64(i), LOAD(p), STORE(p, v), AND(a, b)
+ *   LOAD_U16(p)  16-bit samples to 32-bit lanes
  *   BLEND_ODD(a, b)  32-bit lanes, even ones from a and odd ones from b
  *   STORE_HALVES(p, lo, hi)  what unpacking left in lo and hi, in memory order
- *   DECL_V8, DECL_V_NARROW, DECL_V_WIDE  the heads of the functions. */
+ *   DECL_V8, DECL_V16, DECL_V_NARROW, DECL_V_WIDE  the heads of the functions. */
 
 /* Two vectors' bytes at a time: even and odd samples of low and high halves make four sums each. */
-#define STEP_BYTES ((size_t)sizeof(V))
+#define STEP_BYTES sizeof(V)
+#define LANES      (sizeof(V) / sizeof(int32_t))
 
 static inline V pair_of(const int16_t *coef)
 {
@@ -45,6 +47,7 @@ DECL_V8
 {
     for (size_t x = 0; x < n; x += 2 * STEP_BYTES) {
         V left[4], right[4];
+        TG_UNROLL
         for (int k = 0; k < 4; k++)
             left[k] = right[k] = ZERO;
         for (unsigned t = 0; t < taps; t += 2) {
@@ -70,14 +73,17 @@ DECL_V_NARROW
     enum { STEP = sizeof(V) / sizeof(int16_t), SHIFT = TG_NARROW_COEF_BITS };
     for (size_t x = 0; x < n; x += 4 * STEP) {
         V sum[4][2];
+        TG_UNROLL
         for (int k = 0; k < 4; k++)
             sum[k][0] = sum[k][1] = ZERO;
         for (unsigned t = 0; t < taps; t += 2) {
             V coef_pair = pair_of(coef + t);
             const int16_t *a = rows[t] + x, *b = rows[t + 1] + x;
+            TG_UNROLL
             for (int k = 0; k < 4; k++)
                 add_words(sum[k], a + k * STEP, b + k * STEP, coef_pair);
         }
+        TG_UNROLL
         for (int k = 0; k < 4; k++)
             STORE(dst + x + k * STEP,
                   OP(packs_epi32)(rounded(sum[k][0], SHIFT), rounded(sum[k][1], SHIFT)));
@@ -86,30 +92,55 @@ DECL_V_NARROW
 
 /* The low words of 64-bit sums, rounded: even lanes' from even, odd lanes' from odd. A logical
  * shift does, as results fit 32 bits. */
-static inline V merged(V even, V odd)
+TG_CONSTANT_FOLDED V merged(V even, V odd, int shift)
 {
-    V half = SET1_64((int64_t)1 << (TG_WIDE_COEF_BITS - 1));
-    even = OP(srli_epi64)(OP(add_epi64)(even, half), TG_WIDE_COEF_BITS);
-    odd = OP(slli_epi64)(OP(add_epi64)(odd, half), 32 - TG_WIDE_COEF_BITS);
+    V half = SET1_64((int64_t)1 << (shift - 1));
+    even = OP(srli_epi64)(OP(add_epi64)(even, half), shift);
+    odd = OP(slli_epi64)(OP(add_epi64)(odd, half), 32 - shift);
     return BLEND_ODD(even, odd);
+}
+
+typedef struct wide_sums {
+    V even[4], odd[4]; /* of four vectors of 32-bit lanes */
+} wide_sums;
+
+TG_CONSTANT_FOLDED void add_wide(wide_sums *sum, int k, V v, V coef)
+{
+    sum->even[k] = OP(add_epi64)(sum->even[k], OP(mul_epi32)(v, coef));
+    sum->odd[k] = OP(add_epi64)(sum->odd[k], OP(mul_epi32)(OP(srli_epi64)(v, 32), coef));
+}
+
+TG_CONSTANT_FOLDED void store_wide(int32_t *dst, const wide_sums *sum, int shift)
+{
+    TG_UNROLL
+    for (size_t k = 0; k < 4; k++)
+        STORE(dst + k * LANES, merged(sum->even[k], sum->odd[k], shift));
 }
 
 DECL_V_WIDE
 {
-    enum { STEP = sizeof(V) / sizeof(int32_t) };
-    for (size_t x = 0; x < n; x += 4 * STEP) {
-        V even[4], odd[4];
-        for (int k = 0; k < 4; k++)
-            even[k] = odd[k] = ZERO;
+    for (size_t x = 0; x < n; x += 4 * LANES) {
+        wide_sums sum = {{ZERO, ZERO, ZERO, ZERO}, {ZERO, ZERO, ZERO, ZERO}};
         for (unsigned t = 0; t < taps; t++) {
             V c = OP(set1_epi32)(coef[t]);
-            for (int k = 0; k < 4; k++) {
-                V v = LOAD(rows[t] + x + k * STEP);
-                even[k] = OP(add_epi64)(even[k], OP(mul_epi32)(v, c));
-                odd[k] = OP(add_epi64)(odd[k], OP(mul_epi32)(OP(srli_epi64)(v, 32), c));
-            }
+            TG_UNROLL
+            for (int k = 0; k < 4; k++)
+                add_wide(&sum, k, LOAD(rows[t] + x + (size_t)k * LANES), c);
         }
-        for (int k = 0; k < 4; k++)
-            STORE(dst + x + k * STEP, merged(even[k], odd[k]));
+        store_wide(dst + x, &sum, TG_WIDE_COEF_BITS);
+    }
+}
+
+DECL_V16
+{
+    for (size_t x = 0; x < n; x += 4 * LANES) {
+        wide_sums sum = {{ZERO, ZERO, ZERO, ZERO}, {ZERO, ZERO, ZERO, ZERO}};
+        for (unsigned t = 0; t < taps; t++) {
+            V c = OP(set1_epi32)(coef[t]);
+            TG_UNROLL
+            for (int k = 0; k < 4; k++)
+                add_wide(&sum, k, LOAD_U16(rows[t] + x + (size_t)k * LANES), c);
+        }
+        store_wide(dst + x, &sum, TG_WIDE_COEF_BITS - TG_WIDE_FRAC);
     }
 }

@@ -234,7 +234,7 @@ void tg_scaler_push(tg_scaler *s, const void *row)
     if (p->pick) {
         pick(s, dst, row);
     } else if (p->raw) {
-        memcpy(dst, row, p->v_samples);
+        memcpy(dst, row, p->v_samples * (s->fmt.bits / 8));
     } else if (p->x_first) {
         load(s, s->in, row);
         horizontal(s, dst, s->in);
@@ -261,12 +261,22 @@ static void vertical(tg_scaler *s, void *dst)
         s->under[t] = slot(s, first + t);
     s->under[taps] = s->under[0]; /* a row of weight 0, should taps be odd */
     taps += taps % 2;
-    if (s->plan.wide)
+    if (s->plan.wide && s->plan.raw)
+        s->dsp.v16(dst, (const uint16_t *const *)s->under, y->wide + at, taps, n);
+    else if (s->plan.wide)
         s->dsp.v_wide(dst, (const int32_t *const *)s->under, y->wide + at, taps, n);
     else if (s->plan.raw)
         s->dsp.v8(dst, (const uint8_t *const *)s->under, y->narrow + at, taps, n);
     else
         s->dsp.v_narrow(dst, (const int16_t *const *)s->under, y->narrow + at, taps, n);
+}
+
+static void split(const tg_scaler *s)
+{
+    if (s->plan.wide)
+        s->dsp.split3_wide(s->split, s->plan.in_plane, s->mid, s->in_px);
+    else
+        s->dsp.split3(s->split, s->plan.in_plane, s->mid, s->in_px);
 }
 
 /* The planes of the vertical pass, scaled to the output's width; *plane gets their distance. */
@@ -301,7 +311,7 @@ void tg_scaler_pull(tg_scaler *s, void *row)
     else
         vertical(s, s->mid);
     if (p->split_row) {
-        s->dsp.split3(s->split, p->in_plane, s->mid, s->in_px);
+        split(s);
         planes = s->split;
     }
     planes = finish_row(s, planes, &plane);

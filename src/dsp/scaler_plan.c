@@ -51,8 +51,8 @@ tg_scaler_plan tg_scaler_plan_make(tg_pixfmt fmt, const tg_axis *x, const tg_axi
     }
     p.wide = fmt.bits == 16 || TG_MAX(x_taps, y_taps) > TG_NARROW_TAPS_MAX;
     p.x_first = x_first_is_cheaper(x, y, x_taps, y_taps);
-    p.raw = !p.wide && !p.x_first && !tg_pixfmt_alpha(fmt);
     p.sum = y_taps > TG_NARROW_TAPS_MAX;
+    p.raw = p.wide == (fmt.bits == 16) && !p.sum && !p.x_first && !tg_pixfmt_alpha(fmt);
     p.rows = p.sum ? SUMS : y_taps;
     p.in_plane = plane_samples(x->in_px);
     p.out_plane = plane_samples(x->out_px);
@@ -62,7 +62,7 @@ tg_scaler_plan tg_scaler_plan_make(tg_pixfmt fmt, const tg_axis *x, const tg_axi
     size_t work = p.wide ? sizeof(int32_t) : sizeof(int16_t);
     size_t in = (p.in_plane * fmt.channels + TG_SCALE_PAD) * work;
     size_t out = (p.out_plane * fmt.channels + TG_SCALE_PAD) * work;
-    size_t sample = p.sum ? sizeof(int64_t) : p.raw ? 1 : work;
+    size_t sample = p.sum ? sizeof(int64_t) : p.raw ? fmt.bits / 8u : work;
     p.ring_stride = stride_bytes((p.v_samples + TG_SCALE_PAD) * sample);
     p.in_row = p.x_first ? in : 0;
     p.add_row = p.sum ? (p.x_first ? out : in) : 0;
