@@ -121,25 +121,44 @@ static void check_cut_while_open(void)
     tg_image_close(img);
 }
 
-/* A corner, the last tile and a stored one of every level: whatever comes out, it comes. */
-static void use(tg_image *img)
+#define LIMIT_S 2 /* for a look at a file; sanitizers and a busy machine included */
+
+static void check_time(double start_s, const char *what)
+{
+    double took_s = now_s() - start_s;
+
+    CHECK(took_s < LIMIT_S);
+    if (took_s >= LIMIT_S)
+        printf("  %s took %.1f s\n", what, took_s);
+}
+
+static void try_read(tg_image *img, unsigned level, unsigned k, tg_rect r, const char *what)
+{
+    double start = now_s();
+    tg_err err = {0};
+    uint8_t *px = fixture_read(img, level, k, r, &err);
+
+    CHECK(px || err.kind != TG_ERR_NONE);
+    free(px);
+    check_time(start, what);
+}
+
+/* The first and the last corner of every level at every reduction, and a stored tile: whatever
+ * comes out, it comes. */
+static void use(tg_image *img, const char *what)
 {
     tg_buf out = {0};
 
     for (unsigned l = 0; l < img->n_levels; l++) {
-        for (unsigned k = 0; k <= img->level[l].max_reduction; k++) {
-            tg_rect all = fixture_whole(img, l, k), r = {0, 0, 70, 70};
-            tg_err err = {0};
-
-            r.w = all.w < r.w ? all.w : r.w;
-            r.h = all.h < r.h ? all.h : r.h;
-            free(fixture_read(img, l, k, r, &err));
-            err = (tg_err){0};
-            r.x = all.w - r.w;
-            r.y = all.h - r.h;
-            free(fixture_read(img, l, k, r, &err));
-        }
         tg_err err = {0};
+
+        for (unsigned k = 0; k <= img->level[l].max_reduction; k++) {
+            tg_rect all = fixture_whole(img, l, k);
+            uint32_t w = all.w < 70 ? all.w : 70, h = all.h < 70 ? all.h : 70;
+
+            try_read(img, l, k, (tg_rect){0, 0, w, h}, what);
+            try_read(img, l, k, (tg_rect){all.w - w, all.h - h, w, h}, what);
+        }
         tg_buf_reset(&out);
         bool sent = img->codec->stored_tile(img, l, 0, 0, &out, &err);
         CHECK(sent == (err.kind == TG_ERR_NONE) && sent == (out.len > 0));
@@ -154,12 +173,10 @@ static void try_file(const char *path, const char *what)
     tg_image *img = fixture_open(path, 0, &err);
 
     CHECK(img || err.kind != TG_ERR_NONE);
+    check_time(start, what);
     if (img)
-        use(img);
+        use(img, what);
     tg_image_close(img);
-    CHECK(now_s() - start < 2);
-    if (now_s() - start >= 2)
-        printf("  %s took %.1f s\n", what, now_s() - start);
 }
 
 /* Bytes of the directories change (they lie behind the pixels, at the file's end, and at its
