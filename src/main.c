@@ -149,6 +149,8 @@ static int serve(const tg_serve_options *options)
     tg_config config;
     char *text = NULL;
     size_t n = 0;
+    if (!tg_serve_has_socket(options))
+        return 1;
     FILE *report = open_memstream(&text, &n);
     tg_config_read(&config, environ, report);
     if (report)

@@ -39,6 +39,10 @@ typedef struct tg_serve_options {
     unsigned socket_mode; /* of a Unix socket */
 } tg_serve_options;
 
+/* Whether there is a socket to serve on; false after one line on standard error that says what is
+ * needed. For programs started by hand. */
+bool tg_serve_has_socket(const tg_serve_options *options);
+
 /* Serves until SIGTERM, SIGINT or SIGUSR1; returns the exit status: 0 stopped, 1 could not start,
  * which one line on standard error explains. The log is already open. */
 int tg_serve(const tg_config *config, const tg_serve_options *options);

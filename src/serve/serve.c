@@ -1,6 +1,6 @@
 #include "tegula/serve.h"
 
-#include <string.h>
+#include <unistd.h>
 
 #include "serve/socket.h"
 #include "serve/supervisor.h"
@@ -14,6 +14,15 @@ static int refuse_start(const tg_config *config, const tg_err *err)
     if (config->log_file[0])
         tg_log(TG_LOG_ERROR, "not started: %s", err->msg);
     return 1;
+}
+
+bool tg_serve_has_socket(const tg_serve_options *options)
+{
+    bool has = options->bind || tg_is_listening(STDIN_FILENO);
+    if (!has)
+        fputs("tegula: no socket: start it from a web server, or with --bind (see --help)\n",
+              stderr);
+    return has;
 }
 
 int tg_serve(const tg_config *config, const tg_serve_options *options)

@@ -17,14 +17,27 @@
 #include "tegula/num.h"
 #include "tegula/str.h"
 
-/* A web server sends its request at once and takes the reply as fast as its buffers fill; what
- * stalls longer is something else, or dead. */
-#define READ_STALL_S  1
+/* A web server that takes nothing of a reply for this time is dead. */
 #define WRITE_STALL_S 30
 
 static bool fail_bind(tg_err *err, const char *address, const char *why)
 {
     return tg_fail(err, TG_ERR_INTERNAL, "cannot listen on %s: %s", address, why);
+}
+
+static void limit_stalls(int fd)
+{
+    static const struct timeval stall = {WRITE_STALL_S, 0};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &stall, sizeof stall);
+}
+
+/* On Linux TCP connections inherit these from their listening socket, which saves calls for each;
+ * Unix sockets do not. */
+static void prepare_tcp(int fd)
+{
+    static const int on = 1;
+    limit_stalls(fd);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 static bool set_nonblocking(int fd)
@@ -93,8 +106,11 @@ static bool listen_tcp(const char *address, int backlog, tg_listener *out, tg_er
         if (found)
             freeaddrinfo(found);
     }
+    if (out->fd < 0)
+        return fail_bind(err, address, why);
+    prepare_tcp(out->fd);
     out->tcp = true;
-    return out->fd >= 0 || fail_bind(err, address, why);
+    return true;
 }
 
 /* Makes room for a new socket file. A connection that is refused shows that nobody listens. */
@@ -152,19 +168,26 @@ bool tg_listen(const char *address, int backlog, unsigned socket_mode, tg_listen
     return ok;
 }
 
+bool tg_is_listening(int fd)
+{
+    int listening = 0;
+    socklen_t n = sizeof listening;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &n) == 0 && listening;
+}
+
 bool tg_listen_inherited(tg_listener *out, tg_err *err)
 {
-    int listening = 0, domain = AF_UNIX;
-    socklen_t n = sizeof listening;
-    if (getsockopt(0, SOL_SOCKET, SO_ACCEPTCONN, &listening, &n) != 0 || !listening)
-        return tg_fail(err, TG_ERR_INTERNAL,
-                       "no socket: start tegula from a web server or with --bind, see --help");
-    n = sizeof domain;
-    getsockopt(0, SOL_SOCKET, SO_DOMAIN, &domain, &n);
-    *out = (tg_listener){.fd = 0,
+    int domain = AF_UNIX;
+    socklen_t n = sizeof domain;
+    if (!tg_is_listening(STDIN_FILENO) || !set_nonblocking(STDIN_FILENO))
+        return fail_bind(err, "descriptor 0", "it is no listening socket");
+    getsockopt(STDIN_FILENO, SOL_SOCKET, SO_DOMAIN, &domain, &n);
+    *out = (tg_listener){.fd = STDIN_FILENO,
                          .tcp = domain == AF_INET || domain == AF_INET6,
                          .peers = getenv("FCGI_WEB_SERVER_ADDRS")};
-    return set_nonblocking(0) || tg_fail(err, TG_ERR_INTERNAL, "descriptor 0: %s", strerror(errno));
+    if (out->tcp)
+        prepare_tcp(STDIN_FILENO);
+    return true;
 }
 
 void tg_listener_close(tg_listener *listener)
@@ -203,8 +226,6 @@ static bool peer_allowed(const char *peers, const struct sockaddr_storage *sa)
 
 int tg_accept(const tg_listener *listener)
 {
-    static const struct timeval read_stall = {READ_STALL_S, 0}, write_stall = {WRITE_STALL_S, 0};
-    static const int on = 1;
     struct sockaddr_storage sa;
     socklen_t n = sizeof sa;
     int fd = accept4(listener->fd, (struct sockaddr *)&sa, &n, SOCK_CLOEXEC);
@@ -216,9 +237,7 @@ int tg_accept(const tg_listener *listener)
         errno = EAGAIN;
         return -1;
     }
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &read_stall, sizeof read_stall);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &write_stall, sizeof write_stall);
-    if (listener->tcp)
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (!listener->tcp)
+        limit_stalls(fd);
     return fd;
 }

@@ -22,6 +22,8 @@ typedef struct tg_listener {
 bool tg_listen(const char *address, int backlog, unsigned socket_mode, tg_listener *out,
                tg_err *err);
 
+bool tg_is_listening(int fd);
+
 /* Descriptor 0, as web servers and socket activation pass it. */
 bool tg_listen_inherited(tg_listener *out, tg_err *err);
 

@@ -132,12 +132,11 @@ static uint64_t next_due_us(const supervisor *s)
 static int wait_signal(const supervisor *s)
 {
     uint64_t due = next_due_us(s), now = tg_clock_us();
-    if (due == UINT64_MAX)
-        return TG_MAX(sigwaitinfo(&s->signals, NULL), 0);
     uint64_t left = due > now ? due - now : 0;
     struct timespec timeout = {.tv_sec = (time_t)(left / 1000000),
                                .tv_nsec = (long)(left % 1000000) * 1000};
-    return TG_MAX(sigtimedwait(&s->signals, NULL, &timeout), 0);
+    int signal_number = sigtimedwait(&s->signals, NULL, due == UINT64_MAX ? NULL : &timeout);
+    return signal_number > 0 ? signal_number : 0;
 }
 
 static void stop(supervisor *s)

@@ -18,9 +18,10 @@
 #include "tegula/num.h"
 #include "tegula/serve.h"
 
-/* A peer that dribbles its request byte by byte loses the connection after this time. */
-#define REQUEST_LIMIT_S 5
-#define MAX_BODY_BYTES  ((size_t)64 << 10)
+/* A web server sends a request at once; a connection that has not brought a whole one after this
+ * time is something else. */
+#define REQUEST_LIMIT_US 900000
+#define MAX_BODY_BYTES   ((size_t)64 << 10)
 
 typedef struct worker {
     tg_service *service;
@@ -57,9 +58,9 @@ static void on_alarm(int signal_number)
         shutdown(limited_fd, SHUT_RDWR);
 }
 
-static void limit_time(int fd, int seconds)
+static void limit_time(int fd, long us)
 {
-    struct itimerval timer = {.it_value.tv_sec = seconds};
+    struct itimerval timer = {.it_value.tv_usec = us};
     limited_fd = fd;
     setitimer(ITIMER_REAL, &timer, NULL);
 }
@@ -134,9 +135,14 @@ static bool next_connection(worker *w)
  * socket to accept another from, so that it returns when this one brings no request. */
 static bool read_head(worker *w)
 {
-    FCGX_Detach(&w->request); /* libfcgi then closes at once, without waiting for the peer */
+    FCGX_Detach(&w->request);      /* libfcgi then closes at once, without waiting for the peer */
     w->request.keepConnection = 1; /* or it would close before it reads */
-    return FCGX_Accept_r(&w->request) == 0;
+    if (FCGX_Accept_r(&w->request) != 0)
+        return false;
+    /* It takes the end of the connection for the end of the parameters. */
+    if (FCGX_GetError(w->request.in) != 0)
+        drop_connection(w);
+    return w->request.ipcFd >= 0;
 }
 
 /* Reads the body to its end, also when nobody wants it: what stays unread would be taken for the
@@ -149,16 +155,15 @@ static void read_body(worker *w)
 
 static bool read_request(worker *w)
 {
-    limit_time(w->request.ipcFd, REQUEST_LIMIT_S);
-    bool ok = read_head(w);
+    limit_time(w->request.ipcFd, REQUEST_LIMIT_US);
+    bool was_kept = w->kept, ok = read_head(w);
     if (ok)
         read_body(w);
-    limit_time(-1, 0);
-    if (!ok) {
-        if (!w->kept)
-            tg_log(TG_LOG_REQUEST, "a connection brought no FastCGI request");
+    else
         w->kept = false;
-    }
+    limit_time(-1, 0);
+    if (!ok && !was_kept)
+        tg_log(TG_LOG_REQUEST, "a connection brought no FastCGI request");
     return ok;
 }
 
@@ -265,7 +270,6 @@ static void serve_request(worker *w)
 
 static bool worker_init(worker *w, const sigset_t *blocked)
 {
-    /* SA_RESTART would not help libfcgi: reads with a time limit are never restarted. */
     struct sigaction on_limit = {.sa_handler = on_alarm};
     if (FCGX_Init() != 0 || FCGX_InitRequest(&w->request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
         return false;
