@@ -453,8 +453,6 @@ static void test_id(tg_arena *arena)
          "https://cdn.example.org/iiif/x.tif"},
         {__LINE__, "", "https://cdn.example.org/iiif/", "/iiif/", "2/x.tif/info.json",
          "https://cdn.example.org/iiif/2/x.tif"},
-        {__LINE__, "", "https://cdn.example.org/iiif/", "/iiif/", "3/x.tif/info.json",
-         "https://cdn.example.org/iiif/x.tif"},
         {__LINE__, "https://id.example/y", "https://cdn.example.org/iiif", "/iiif/",
          "x.tif/info.json", "https://id.example/y"},
         {__LINE__, "https://id.example/y/", "", "/iiif/", "x.tif/info.json",

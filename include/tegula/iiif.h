@@ -26,8 +26,7 @@ typedef struct tg_iiif {
     tg_str identifier;  /* decoded once */
     tg_str base_path;   /* path up to and with the identifier as received, bytes that are illegal
                            in a URI encoded: "/iiif/3/sub%2Fx.tif", for ids, links, redirects */
-    tg_str id_path;     /* what BASE_URL is put in front of: "sub%2Fx.tif", with "2/" or "3/" only
-                           where the configured version is the other one */
+    tg_str id_path;     /* its part behind the prefix: "3/sub%2Fx.tif" */
     tg_job job;         /* for TG_IIIF_IMAGE */
 } tg_iiif;
 

@@ -79,10 +79,9 @@ bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_
         return tg_fail(err, TG_ERR_NOT_FOUND, "no identifier");
     if (!tg_percent_decode(identifier, arena, "identifier", &out->identifier, err))
         return false;
-    out->id_path = tg_uri_clean(out->version == config->iiif_version ? identifier : left, arena);
-    out->base_path =
-        tg_arena_printf(arena, "%.*s%.*s", TG_STR_ARG(clean_prefix(prefix_path, arena)),
-                        TG_STR_ARG(tg_uri_clean(left, arena)));
+    out->id_path = tg_uri_clean(left, arena);
+    out->base_path = tg_arena_printf(
+        arena, "%.*s%.*s", TG_STR_ARG(clean_prefix(prefix_path, arena)), TG_STR_ARG(out->id_path));
     return out->kind != TG_IIIF_IMAGE || tg_iiif_parse_params(out->version, raw[0], raw[1], raw[2],
                                                               raw[3], arena, &out->job, err);
 }
