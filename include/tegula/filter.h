@@ -39,7 +39,7 @@ typedef enum tg_precision {
     TG_WIDE    /* int32, TG_WIDE_COEF_BITS */
 } tg_precision;
 
-#define TG_NARROW_TAPS_MAX 256
+#define TG_NARROW_TAPS_MAX 512
 
 /* For output pixel i the taps are source pixels first[i] .. first[i] + taps - 1, all inside
  * [0, in_px), with weights [i * taps_stride + t]. Rows of fewer taps are padded with zero weights.

@@ -114,6 +114,18 @@ static const uint8_t unzip3_words[3][3][16] = {
      {X, X, X, X, 0, 1, 6, 7, 12, 13, X, X, X, X, X, X},
      {X, X, X, X, X, X, X, X, X, X, 2, 3, 8, 9, 14, 15}},
 };
+/* The same the other way. */
+static const uint8_t zip3_words[3][3][16] = {
+    {{0, 1, X, X, X, X, 2, 3, X, X, X, X, 4, 5, X, X},
+     {X, X, 0, 1, X, X, X, X, 2, 3, X, X, X, X, 4, 5},
+     {X, X, X, X, 0, 1, X, X, X, X, 2, 3, X, X, X, X}},
+    {{X, X, 6, 7, X, X, X, X, 8, 9, X, X, X, X, 10, 11},
+     {X, X, X, X, 6, 7, X, X, X, X, 8, 9, X, X, X, X},
+     {4, 5, X, X, X, X, 6, 7, X, X, X, X, 8, 9, X, X}},
+    {{X, X, X, X, 12, 13, X, X, X, X, 14, 15, X, X, X, X},
+     {10, 11, X, X, X, X, 12, 13, X, X, X, X, 14, 15, X, X},
+     {X, X, 10, 11, X, X, X, X, 12, 13, X, X, X, X, 14, 15}},
+};
 #undef X
 
 static inline __m128i gathered(const __m128i v[3], const uint8_t map[3][16])
@@ -164,6 +176,46 @@ static inline void store_widened(int16_t *dst, __m128i v)
 {
     STORE(dst, _mm_srli_epi16(_mm_unpacklo_epi8(ZERO, v), 8 - TG_NARROW_FRAC));
     STORE(dst + 8, _mm_srli_epi16(_mm_unpackhi_epi8(ZERO, v), 8 - TG_NARROW_FRAC));
+}
+
+/* 16 bytes, or 8 words, to wide work samples. */
+static inline void store_wide_bytes(int32_t *dst, __m128i v)
+{
+    TG_UNROLL
+    for (size_t k = 0; k < 4; k++, v = _mm_srli_si128(v, 4))
+        STORE(dst + 4 * k, _mm_slli_epi32(_mm_cvtepu8_epi32(v), TG_WIDE_FRAC));
+}
+
+static inline void store_wide_words(int32_t *dst, __m128i v)
+{
+    STORE(dst, _mm_slli_epi32(_mm_unpacklo_epi16(v, ZERO), TG_WIDE_FRAC));
+    STORE(dst + 4, _mm_slli_epi32(_mm_unpackhi_epi16(v, ZERO), TG_WIDE_FRAC));
+}
+
+static TG_DECL_LOAD8_WIDE(load8_wide_sse41)
+{
+    size_t x = 0;
+    for (; channels == 1 && x + 16 <= n; x += 16)
+        store_wide_bytes(dst + x, LOAD(src + x));
+    for (; channels == 3 && x + 16 <= n; x += 16) {
+        __m128i v[3] = {LOAD(src + 3 * x), LOAD(src + 3 * x + 16), LOAD(src + 3 * x + 32)};
+        for (size_t k = 0; k < 3; k++)
+            store_wide_bytes(dst + k * plane + x, gathered(v, unzip3[k]));
+    }
+    tg_load8_wide_c(dst + x, plane, src + x * channels, channels, n - x);
+}
+
+static TG_DECL_LOAD16_WIDE(load16_wide_sse41)
+{
+    size_t x = 0;
+    for (; channels == 1 && x + 8 <= n; x += 8)
+        store_wide_words(dst + x, LOAD(src + x));
+    for (; channels == 3 && x + 8 <= n; x += 8) {
+        __m128i v[3] = {LOAD(src + 3 * x), LOAD(src + 3 * x + 8), LOAD(src + 3 * x + 16)};
+        for (size_t k = 0; k < 3; k++)
+            store_wide_words(dst + k * plane + x, gathered(v, unzip3_words[k]));
+    }
+    tg_load16_wide_c(dst + x, plane, src + x * channels, channels, n - x);
 }
 
 static size_t load_gray(int16_t *dst, const uint8_t *src, size_t n)
@@ -299,8 +351,31 @@ static TG_DECL_STORE8(store8_sse41)
     tg_store8_c(dst + x * channels, src + x, plane, channels, n - x);
 }
 
+/* 8 wide work samples to words. */
+static inline __m128i to_words(const int32_t *src)
+{
+    return _mm_packus_epi32(rounded(LOAD(src), TG_WIDE_FRAC), rounded(LOAD(src + 4), TG_WIDE_FRAC));
+}
+
+static TG_DECL_STORE16_WIDE(store16_wide_sse41)
+{
+    size_t x = 0;
+    for (; channels == 1 && x + 8 <= n; x += 8)
+        STORE(dst + x, to_words(src + x));
+    for (; channels == 3 && x + 8 <= n; x += 8) {
+        __m128i v[3] = {to_words(src + x), to_words(src + plane + x),
+                        to_words(src + 2 * plane + x)};
+        for (size_t k = 0; k < 3; k++)
+            STORE(dst + 3 * x + 8 * k, gathered(v, zip3_words[k]));
+    }
+    tg_store16_wide_c(dst + x * channels, src + x, plane, channels, n - x);
+}
+
 void tg_scale_init_sse41(tg_scale_dsp *dsp)
 {
+    dsp->load8_wide = load8_wide_sse41;
+    dsp->load16_wide = load16_wide_sse41;
+    dsp->store16_wide = store16_wide_sse41;
     dsp->load8 = load8_sse41;
     dsp->store8 = store8_sse41;
     dsp->split3 = split3_sse41;

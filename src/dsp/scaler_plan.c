@@ -27,15 +27,19 @@ static size_t plane_samples(uint32_t px)
     return round_up((size_t)px + 8, 32);
 }
 
-/* Costs in vector operations, from bench/scale_bench: the vertical kernel does a tap of a sample in
- * a fraction of an operation; the horizontal one in as much, but has an overhead per sample. */
-static bool x_first_is_cheaper(const tg_axis *x, const tg_axis *y, uint32_t x_taps, uint32_t y_taps)
+/* Costs from bench/scale_bench and checkasm --bench, in units of one tap of the narrow vertical
+ * kernel (0.02 ns with AVX2): a sample costs 3 to keep as it is, 4 to load, 5 to send through the
+ * vertical pass and to split; the horizontal pass costs 10 per sample, and twice as much per tap
+ * when wide. */
+static bool x_first_is_cheaper(const tg_axis *x, const tg_axis *y, uint32_t x_taps, uint32_t y_taps,
+                               bool wide)
 {
     double in_rows = TG_MIN((double)y->in_px, y->step * y->out_px + y_taps);
-    double v = y_taps + 4.0, h = round_up(x_taps, 8) + 48.0, load = 8;
-    double y_first = in_rows * x->in_px + (double)y->out_px * (x->in_px * v + x->out_px * h);
-    double x_first =
-        in_rows * (x->in_px * load + x->out_px * h) + (double)y->out_px * x->out_px * v;
+    double in = x->in_px, out = x->out_px;
+    double h = (wide ? 2.0 : 1.0) * (double)round_up(x_taps, 8) + 10;
+    double v = (y_taps > TG_NARROW_TAPS_MAX ? 10.0 : 1.0) * y_taps + 5;
+    double y_first = in_rows * in * 3 + y->out_px * (in * v + out * h);
+    double x_first = in_rows * (in * 4 + out * h) + y->out_px * out * v;
     return x_first < y_first;
 }
 
@@ -50,7 +54,7 @@ tg_scaler_plan tg_scaler_plan_make(tg_pixfmt fmt, const tg_axis *x, const tg_axi
         return p;
     }
     p.wide = fmt.bits == 16 || TG_MAX(x_taps, y_taps) > TG_NARROW_TAPS_MAX;
-    p.x_first = x_first_is_cheaper(x, y, x_taps, y_taps);
+    p.x_first = x_first_is_cheaper(x, y, x_taps, y_taps, p.wide);
     p.sum = y_taps > TG_NARROW_TAPS_MAX;
     p.raw = p.wide == (fmt.bits == 16) && !p.sum && !p.x_first && !tg_pixfmt_alpha(fmt);
     p.rows = p.sum ? SUMS : y_taps;
