@@ -25,4 +25,5 @@ noinst_HEADERS += \
 	include/tegula/serve.h \
 	include/tegula/source.h \
 	include/tegula/str.h \
+	include/tegula/tile_cache.h \
 	include/tegula/utf8.h

@@ -72,6 +72,7 @@ struct tg_image {
     tg_level level[TG_MAX_LEVELS]; /* largest first */
     bool tiled;                    /* level[0] is stored in tiles, not strips */
     double dpi_x, dpi_y;           /* 0 = unknown */
+    bool keep_tiles;               /* set by who reads: decoded tiles may go to the tile cache */
     size_t held_bytes;             /* memory held while open, for the cache's accounts */
 };
 

@@ -22,5 +22,6 @@ libtg_codec_a_SOURCES = \
 	src/codec/tiff_rgba.c \
 	src/codec/tiff_stored.c \
 	src/codec/tiff_webp.c \
+	src/codec/tile_cache.c \
 	src/codec/webp_enc.c
 libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(WEBP_CFLAGS)

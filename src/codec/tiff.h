@@ -77,6 +77,7 @@ typedef struct tg_tiff {
     tg_image base;
     int fd;
     uint64_t size_bytes;
+    uint64_t cache_id; /* of its tiles in the tile cache */
     tg_tiff_level level[TG_MAX_LEVELS];
 
     /* The JPEG decoder; kept at work from call to call inside a strip too large to start again. */

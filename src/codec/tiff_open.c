@@ -6,6 +6,7 @@
 
 #include "tegula/mem.h"
 #include "tegula/num.h"
+#include "tegula/tile_cache.h"
 #include "tiff.h"
 
 /* What a level takes once used, roughly: libtiff's handle and tables of offsets; then, where
@@ -73,6 +74,7 @@ static void tiff_close(tg_image *img)
 {
     tg_tiff *t = (tg_tiff *)img;
 
+    tg_tile_cache_drop_image(t->cache_id);
     tg_tiff_jpeg_close(t);
     for (unsigned i = 0; i < img->n_levels; i++) {
         tg_tiff_level *lv = &t->level[i];
@@ -106,6 +108,7 @@ static tg_image *tiff_open(int fd, uint64_t size_bytes, unsigned page, tg_err *e
     t->base.held_bytes = sizeof *t + sizeof *t->jpeg;
     t->fd = fd;
     t->size_bytes = size_bytes;
+    t->cache_id = tg_tile_cache_new_image();
     for (unsigned i = 0; i < n; i++) {
         t->level[i].dir = dirs[i];
         t->base.held_bytes += HANDLE_BYTES;

@@ -3,6 +3,7 @@
 
 #include "scratch.h"
 #include "tegula/num.h"
+#include "tegula/tile_cache.h"
 #include "tiff.h"
 
 /* Strips up to this size are decoded whole, which is faster; larger ones line by line, so that
@@ -25,6 +26,56 @@ static bool read_part(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
         return false;
     for (uint32_t i = 0; i < p->in.h; i++)
         tg_tiff_finish(dir, p->dst + i * p->stride, p->in.w);
+    return true;
+}
+
+/* The tile's visible size at the part's reduction. */
+static void visible_size(const tg_tiff *t, const tg_tiff_part *p, uint32_t tw, uint32_t th,
+                         uint32_t *w, uint32_t *h)
+{
+    const tg_level *lv = &t->base.level[p->level];
+
+    *w = TG_MIN(tw, tg_reduced_px(lv->width_px, p->k) - p->col * tw);
+    *h = TG_MIN(th, tg_reduced_px(lv->height_px, p->k) - p->row * th);
+}
+
+/* Decodes the whole tile into the cache; NULL without an error when it is not worth it: a decoder
+ * can stop early, so a part of few rows is cheaper by itself. */
+static const uint8_t *fill_cache(tg_tiff *t, const tg_tiff_part *p, const tg_tile_key *key,
+                                 uint32_t w, uint32_t h, tg_err *err)
+{
+    size_t stride = w * tg_pixfmt_bytes(t->base.fmt);
+    tg_tiff_part whole = *p;
+
+    if (!t->base.keep_tiles || p->in.h < h / 2)
+        return NULL;
+    whole.dst = tg_tile_cache_put(key, h * stride);
+    if (!whole.dst)
+        return NULL;
+    whole.in = (tg_rect){0, 0, w, h};
+    whole.stride = stride;
+    if (read_part(t, &whole, err))
+        return whole.dst;
+    tg_tile_cache_drop(key);
+    return NULL;
+}
+
+static bool read_cached(tg_tiff *t, const tg_tiff_part *p, uint32_t tw, uint32_t th, tg_err *err)
+{
+    tg_tile_key key = {t->cache_id, p->col, p->row, (uint16_t)p->level, (uint16_t)p->k};
+    size_t px_bytes = tg_pixfmt_bytes(t->base.fmt);
+    const uint8_t *tile;
+    uint32_t w, h;
+
+    visible_size(t, p, tw, th, &w, &h);
+    tile = tg_tile_cache_get(&key);
+    if (!tile)
+        tile = fill_cache(t, p, &key, w, h, err);
+    if (!tile)
+        return err->kind == TG_ERR_NONE && read_part(t, p, err);
+    for (uint32_t i = 0; i < p->in.h; i++)
+        memcpy(p->dst + i * p->stride, tile + ((size_t)(p->in.y + i) * w + p->in.x) * px_bytes,
+               p->in.w * px_bytes);
     return true;
 }
 
@@ -63,7 +114,7 @@ bool tg_tiff_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void 
         p.dst = line;
         for (p.col = rect.x / tw; ok && p.col <= (rect.x + rect.w - 1) / tw; p.col++) {
             cut(rect.x, rect.w, p.col, tw, &p.in.x, &p.in.w);
-            ok = read_part(t, &p, err);
+            ok = img->tiled ? read_cached(t, &p, tw, th, err) : read_part(t, &p, err);
             p.dst += p.in.w * px_bytes;
         }
         line += p.in.h * dst_stride;

@@ -120,8 +120,9 @@ const tg_variable tg_variables[] = {
     {{"IIIF_EXTENSIONS", "0", "0 or 1", "more qualities than the Image API has"}, UNUSED},
 
     /* response caches */
-    {{"MAX_IMAGE_CACHE_SIZE", "10", "0 or more", "MB of answers kept per worker"},
-     IDLE(DECIMAL, image_cache_mib, 0, 1048576)},
+    {{"MAX_IMAGE_CACHE_SIZE", "10", "0 to 1048576",
+      "MiB of decoded tiles kept per worker, 0 = none"},
+     NUMBER(DECIMAL, image_cache_mib, 0, 1048576)},
     {{"MEMCACHED_SERVERS", "", "host[:port], ... or a socket's path",
       "memcached servers that keep answers"},
      IDLE(TEXT, memcached_servers, 0, 0)},

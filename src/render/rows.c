@@ -5,6 +5,7 @@
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tegula/scaler.h"
+#include "tegula/tile_cache.h"
 
 struct tg_rows {
     const tg_plan *plan;
@@ -22,6 +23,9 @@ tg_rows *tg_rows_new(const tg_plan *plan, tg_image *image, tg_err *err)
     size_t pixel = tg_pixfmt_bytes(plan->read_fmt);
     r->plan = plan;
     r->image = image;
+    /* A picture that would fill the cache by itself would only drive out what others come back to.
+     */
+    image->keep_tiles = plan->decode_px * pixel <= tg_tile_cache_budget() / 2;
     r->band_stride = plan->window.w * pixel;
     r->band = tg_image_alloc(TG_MIN(plan->band_px, plan->window.h), r->band_stride, err);
     if (!r->band)

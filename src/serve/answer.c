@@ -3,6 +3,7 @@
 #include "serve/service.h"
 #include "tegula/log.h"
 #include "tegula/mem.h"
+#include "tegula/tile_cache.h"
 
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ tg_service *tg_service_new(const tg_config *config)
     s->sources = tg_sources_new(config);
     s->arena = tg_arena_new();
     tg_image_set_ceiling(config->memory_bytes);
+    tg_tile_cache_set_budget((size_t)(config->image_cache_mib * 1048576));
     return s;
 }
 
