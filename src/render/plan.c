@@ -62,10 +62,10 @@ static void plan_window(tg_plan *p, const tg_config *config, const tg_image *ima
     p->filter = config->filter;
     p->x = sampling(g->region.x, g->region.w, r.x * reduced, g->w);
     p->y = sampling(g->region.y, g->region.h, r.y * reduced, g->h);
-    narrow(&p->x, p->filter, tg_reduced_px(level->width_px, p->reduction), &p->window.x,
-           &p->window.w);
-    narrow(&p->y, p->filter, tg_reduced_px(level->height_px, p->reduction), &p->window.y,
-           &p->window.h);
+    narrow(&p->x, p->filter, tg_reduced_px(level->width_px, p->reduction), g->w > g->region.w,
+           &p->window.x, &p->window.w);
+    narrow(&p->y, p->filter, tg_reduced_px(level->height_px, p->reduction), g->h > g->region.h,
+           &p->window.y, &p->window.h);
     p->resample = !pixel_by_pixel(&p->x) || !pixel_by_pixel(&p->y) || p->window.w != g->w ||
                   p->window.h != g->h;
     p->band_px = band_rows(image, level, p->reduction);
