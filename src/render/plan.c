@@ -28,15 +28,20 @@ static bool pixel_by_pixel(const tg_axis *a)
 }
 
 /* Narrows the axis to the pixels it touches: *first and *count in the level, origin made relative.
- */
-static void narrow(tg_axis *a, tg_filter filter, uint32_t level_px, uint32_t *first,
+ * On reduction the kernel reaches beyond the region, so that neighbouring tiles join; an enlarged
+ * region shows its own pixels only, so that one pixel enlarged is flat. */
+static void narrow(tg_axis *a, tg_filter filter, uint32_t level_px, bool enlarged, uint32_t *first,
                    uint32_t *count)
 {
-    int64_t from, end;
+    int64_t from, end, lowest = 0, highest = level_px;
     a->in_px = level_px;
     tg_filter_extent(a, pixel_by_pixel(a) ? TG_FILTER_NEAREST : filter, &from, &end);
-    from = TG_MIN(TG_MAX(from, 0), (int64_t)level_px - 1);
-    end = TG_MIN(TG_MAX(end, from + 1), (int64_t)level_px);
+    if (enlarged) {
+        lowest = TG_MIN((int64_t)floor(a->origin), highest - 1);
+        highest = TG_MIN((int64_t)ceil(a->origin + a->step * a->out_px - 1e-9), highest);
+    }
+    from = TG_MIN(TG_MAX(from, lowest), highest - 1);
+    end = TG_MIN(TG_MAX(end, from + 1), highest);
     *first = (uint32_t)from;
     *count = (uint32_t)(end - from);
     a->in_px = *count;
