@@ -49,7 +49,7 @@ static void read_variable(reading *r, const tg_variable *v)
         return;
     const tg_variable *winner = tg_variable_in_force(v, r->envp);
     bool ok = winner != v || tg_variable_parse(v, text, r->config);
-    if (r->config->n_uri_maps == 0)
+    if (is_map(v) && r->config->n_uri_maps == 0)
         tg_maps_parse(TG_STR(TG_DEFAULT_URI_MAP), r->config);
     if (winner != v)
         REPORT(r, "%s is not used, since %s is set\n", v->doc.name, winner->doc.name);

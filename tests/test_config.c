@@ -1,0 +1,290 @@
+/* Every kind of setting, good and bad, with the value that is then in force; and that the manual
+ * page tells all of them. */
+#include <stdlib.h>
+
+#include "check.h"
+#include "tegula/config.h"
+#include "tegula/num.h"
+
+#define MAX_SET 8
+
+typedef struct outcome {
+    tg_config config;
+    unsigned problems;
+    char report[4096];
+} outcome;
+
+/* FILESYSTEM_PREFIX is added, so that its absence is no problem everywhere. */
+static void read_env(char *const set[], outcome *out)
+{
+    char *envp[MAX_SET + 2] = {(char[]){"FILESYSTEM_PREFIX=/srv/"}};
+    for (int i = 0; set[i]; i++)
+        envp[i + 1] = set[i];
+    memset(out->report, 0, sizeof out->report);
+    FILE *report = fmemopen(out->report, sizeof out->report, "w");
+    out->problems = tg_config_read(&out->config, envp, report);
+    fclose(report);
+}
+
+#define READ(out, ...) read_env((char *const[]){__VA_ARGS__, NULL}, out)
+
+/* The value in force as tg_config_print shows it. */
+static void shown(const tg_config *config, const char *name, char *value, size_t size)
+{
+    char *text = NULL, *const none[] = {NULL};
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    tg_config_print(config, none, out);
+    fclose(out);
+    value[0] = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char *end = strstr(line, "   (");
+        size_t k = strlen(name);
+        if (strncmp(line, name, k) != 0 || strncmp(line + k, " = ", 3) != 0 || !end)
+            continue;
+        snprintf(value, size, "%.*s", (int)(end - line - (int)k - 3), line + k + 3);
+    }
+    free(text);
+}
+
+static const struct {
+    const char *set;   /* NAME=value */
+    unsigned problems; /* 0 or 1 */
+    const char *value; /* in force */
+} rows[] = {
+    {"VERBOSITY=0", 0, "0"},
+    {"VERBOSITY=6", 0, "6"},
+    {"VERBOSITY=-1", 1, "0"},
+    {"VERBOSITY=10", 1, "6"},
+    {"VERBOSITY=two", 1, "1"},
+    {"VERBOSITY=", 1, "1"},
+    {"VERBOSITY= 2 ", 0, "2"},
+    {"LOGFILE=syslog", 0, "syslog"},
+    {"FILESYSTEM_SUFFIX=.tif", 0, ".tif"},
+    {"FOLLOW_SYMLINKS=0", 0, "0"},
+    {"FOLLOW_SYMLINKS=-7", 0, "1"}, /* any other whole number is yes */
+    {"FOLLOW_SYMLINKS=no", 1, "1"},
+    {"MAX_METADATA_CACHE_SIZE=-1", 0, "-1"},
+    {"MAX_METADATA_CACHE_SIZE=-2", 1, "-1"},
+    {"MAX_METADATA_CACHE_SIZE=0", 0, "0"},
+    {"MAX_METADATA_CACHE_SIZE=99999999999", 1, "2147483647"},
+    {"JPEG_QUALITY=1", 0, "1"},
+    {"JPEG_QUALITY=100", 0, "100"},
+    {"JPEG_QUALITY=0", 1, "1"},
+    {"JPEG_QUALITY=101", 1, "100"},
+    {"JPEG_QUALITY=80.5", 1, "75"},
+    {"JPEG_QUALITY=99999999999999999999", 1, "75"},
+    {"JPEG_QUALITY=0x50", 1, "75"},
+    {"PNG_QUALITY=9", 0, "9"},
+    {"PNG_QUALITY=10", 1, "9"},
+    {"WEBP_QUALITY=-1", 0, "-1"},
+    {"WEBP_QUALITY=-2", 1, "-1"},
+    {"WEBP_QUALITY=100", 0, "100"},
+    {"MAX_CVT=-1", 0, "-1"},
+    {"MAX_CVT=0", 0, "5000"},
+    {"MAX_CVT=1", 0, "1"},
+    {"MAX_CVT=-2", 1, "1"},
+    {"MAX_CVT=2147483648", 1, "2147483647"},
+    {"MAX_CVT=big", 1, "5000"},
+    {"MEMORY_LIMIT=64", 0, "64"},
+    {"MEMORY_LIMIT=63", 1, "64"},
+    {"MEMORY_LIMIT=0", 1, "64"},
+    {"MEMORY_LIMIT=4096", 0, "4096"},
+    {"ALLOW_UPSCALING=0", 0, "0"},
+    {"INTERPOLATION=0", 0, "0"},
+    {"INTERPOLATION=1", 0, "1"},
+    {"INTERPOLATION=3", 1, "2"},
+    {"INTERPOLATION=-1", 1, "2"},
+    {"OVERSAMPLING_FACTOR=1.5", 0, "1.5"},
+    {"OVERSAMPLING_FACTOR=2.5", 1, "2"},
+    {"OVERSAMPLING_FACTOR=0", 1, "1"},
+    {"OVERSAMPLING_FACTOR=1e0", 1, "1"},
+    {"CODEC_PASSTHROUGH=0", 0, "0"},
+    {"BACKGROUND=#0a0B0c", 0, "#0a0b0c"},
+    {"BACKGROUND=10, 11,12", 0, "#0a0b0c"},
+    {"BACKGROUND=#0a0b0", 1, "#ffffff"},
+    {"BACKGROUND=#0a0b0g", 1, "#ffffff"},
+    {"BACKGROUND=1,2", 1, "#ffffff"},
+    {"BACKGROUND=1,2,3,4", 1, "#ffffff"},
+    {"BACKGROUND=1,2,256", 1, "#ffffff"},
+    {"CACHE_CONTROL=", 0, ""},
+    {"CACHE_CONTROL=no-cache", 0, "no-cache"},
+    {"CACHE_CONTROL=a\nSet-Cookie: b", 1, "max-age=86400"},
+    {"CORS=*", 0, "*"},
+    {"CORS=*\r\nX: y", 1, ""},
+    {"BASE_URL=https://cdn.example.org/iiif", 0, "https://cdn.example.org/iiif"},
+    {"BASE_URL=", 0, ""},
+    {"BASE_URL=cdn.example.org", 1, ""},
+    {"URI_MAP=iiif=>IIIF", 0, "iiif=>IIIF"},
+    {"URI_MAP=/a/b/=>iiif, =>IIIF", 0, "a/b=>IIIF, =>IIIF"},
+    {"URI_MAP=", 0, "iiif=>IIIF"},
+    {"URI_MAP=iiif=>ABC", 1, "iiif=>IIIF"},
+    {"URI_MAP=iiif", 1, "iiif=>IIIF"},
+    {"URI_MAP=x=>IIIF, y", 1, "x=>IIIF"},
+    {"URI_MAP=x=>IIIF, x=>IIP", 1, "x=>IIIF"},
+    {"IIIF_VERSION=2", 0, "2"},
+    {"IIIF_VERSION=1", 0, "2"},
+    {"IIIF_VERSION=0", 1, "3"},
+    {"IIIF_VERSION=4", 1, "3"},
+    {"IIIF_DELIMITER=;;", 0, ";;"},
+    {"COPYRIGHT=\xc2\xa9 Library", 0, "\xc2\xa9 Library"},
+    {"MAX_IMAGE_CACHE_SIZE=0.5", 0, "0.5"},
+    {"MAX_IMAGE_CACHE_SIZE=-1", 1, "0"},
+    {"MEMCACHED_TIMEOUT=60", 0, "60"},
+};
+
+static void test_values(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char set[256], name[64], value[256];
+        outcome o;
+        snprintf(set, sizeof set, "%s", rows[i].set);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(set, "="), set);
+        READ(&o, set);
+        shown(&o.config, name, value, sizeof value);
+        if (o.problems != rows[i].problems || strcmp(value, rows[i].value) != 0)
+            printf("in row %zu, %s:\n", i, rows[i].set);
+        CHECK_INT(o.problems, rows[i].problems);
+        CHECK_TEXT(value, strlen(value), rows[i].value);
+        if (rows[i].problems) { /* one line, with the name in front */
+            CHECK_INT(strcspn(o.report, "\n") + 1, strlen(o.report));
+            CHECK(strncmp(o.report, name, strlen(name)) == 0);
+        }
+    }
+}
+
+/* What print and read share cannot hide an error: the fields themselves. */
+static void test_fields(void)
+{
+    outcome o;
+    READ(&o, "MAX_CVT=-1", "MEMORY_LIMIT=100", "INTERPOLATION=1", "BACKGROUND=1,2,3",
+         "FOLLOW_SYMLINKS=0", "OVERSAMPLING_FACTOR=1.25");
+    CHECK_INT(o.problems, 0);
+    CHECK_INT(o.config.max_cvt, 0);
+    CHECK_INT(o.config.memory_bytes, 104857600);
+    CHECK_INT(o.config.filter, TG_FILTER_BILINEAR);
+    CHECK(o.config.background[0] == 1 && o.config.background[2] == 3);
+    CHECK(!o.config.follow_symlinks && o.config.allow_upscaling && o.config.codec_passthrough);
+    CHECK(o.config.oversampling == 1.25);
+    CHECK_INT(o.config.jpeg_quality, 75);
+    CHECK_INT(o.config.png_quality, 1);
+    CHECK_INT(o.config.webp_quality, 50);
+    CHECK_INT(o.config.metadata_cache_entries, 1000);
+    CHECK_INT(o.config.memcached_timeout_s, 86400);
+    tg_config_defaults(&o.config);
+    CHECK_INT(o.config.filter, TG_FILTER_LANCZOS3);
+    CHECK_INT(o.config.max_cvt, 5000);
+    CHECK_INT(o.config.iiif_version, 3);
+    CHECK_TEXT(o.config.filesystem_prefix, strlen(o.config.filesystem_prefix), "");
+}
+
+static void test_names_of_one_setting(void)
+{
+    outcome o;
+    READ(&o, "MAX_IMAGE_METADATA_CACHE_SIZE=5");
+    CHECK_INT(o.config.metadata_cache_entries, 5);
+    READ(&o, "MAX_HEADERS_IN_METADATA_CACHE=-1");
+    CHECK_INT(o.problems, 1);
+    CHECK_INT(o.config.metadata_cache_entries, 0);
+    READ(&o, "MAX_IMAGES_IN_METADATA_CACHE=7", "MAX_METADATA_CACHE_SIZE=9");
+    CHECK_INT(o.problems, 0);
+    CHECK_INT(o.config.metadata_cache_entries, 9);
+    CHECK(strstr(o.report, "MAX_IMAGES_IN_METADATA_CACHE is not used"));
+    READ(&o, "PNG_QUALITY=3", "PNG_COMPRESSION_LEVEL=Z_BEST_COMPRESSION");
+    CHECK_INT(o.config.png_quality, 9);
+    READ(&o, "PNG_COMPRESSION_LEVEL=-1");
+    CHECK_INT(o.config.png_quality, 6);
+    READ(&o, "PNG_COMPRESSION_LEVEL=Z_FAST");
+    CHECK_INT(o.problems, 1);
+    CHECK_INT(o.config.png_quality, 1);
+}
+
+static void test_maps(void)
+{
+    outcome o;
+    READ(&o, "IIIF_PREFIX=/images/");
+    CHECK_INT(o.config.n_uri_maps, 1);
+    CHECK_TEXT(o.config.uri_map[0].prefix.p, o.config.uri_map[0].prefix.n, "images");
+    READ(&o, "IIIF_PREFIX=/images", "URI_MAP=/iiif=>IIIF,fcgi=>IIP,z=>zoomify,dz=>DEEPZOOM");
+    CHECK_INT(o.problems, 0);
+    CHECK_INT(o.config.n_uri_maps, 5);
+    CHECK_INT(o.config.uri_map[1].protocol, TG_PROTOCOL_IIP);
+    CHECK_INT(o.config.uri_map[2].protocol, TG_PROTOCOL_ZOOMIFY);
+    CHECK_INT(o.config.uri_map[3].protocol, TG_PROTOCOL_DEEPZOOM);
+    CHECK_TEXT(o.config.uri_map[4].prefix.p, o.config.uri_map[4].prefix.n, "images");
+    CHECK(strstr(o.report, "IIP is not served") && strstr(o.report, "DeepZoom is not served"));
+    char many[256] = "URI_MAP=a0=>IIIF";
+    for (int i = 1; i <= TG_MAX_URI_MAPS; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), ",a%d=>IIIF", i);
+    READ(&o, many);
+    CHECK_INT(o.problems, 1);
+    CHECK_INT(o.config.n_uri_maps, TG_MAX_URI_MAPS);
+}
+
+static void test_other_names(void)
+{
+    outcome o;
+    READ(&o, "WATERMARK=/x.tif", "MAX_ICC=5", "AVIF_QUALITY=5", "MEMCACHED_SERVERS=localhost");
+    CHECK_INT(o.problems, 0);
+    CHECK(strstr(o.report, "WATERMARK is known, but has no effect"));
+    CHECK(strstr(o.report, "MEMCACHED_SERVERS is known, but has no effect"));
+    READ(&o, "FILESYSTEM_PREFX=/a", "JPEG_QUALTIY=3", "COR=*");
+    CHECK_INT(o.problems, 3);
+    CHECK(strstr(o.report, "is FILESYSTEM_PREFIX meant"));
+    CHECK(strstr(o.report, "is JPEG_QUALITY meant") && strstr(o.report, "is CORS meant"));
+    READ(&o, "IIIF_SERVICE_HOST=10.0.0.1", "FILESYSTEM_ROOT=/");
+    CHECK_INT(o.problems, 0);
+    CHECK(strstr(o.report, "FILESYSTEM_ROOT is no variable"));
+    READ(&o, "PATH=/bin", "HOME=/", "LANG=C", "LOGNAME=x", "USER=x", "SHELL=/bin/sh", "TERM=x");
+    CHECK_INT(strlen(o.report), 0);
+}
+
+static void test_empty_prefix(void)
+{
+    char *const none[] = {NULL};
+    tg_config config;
+    CHECK_INT(tg_config_read(&config, none, NULL), 1);
+}
+
+static char *read_file(const char *path)
+{
+    static char text[1 << 17];
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = 0;
+    return text;
+}
+
+/* Each variable has an entry `.BR NAME " (DEFAULT; RANGE)"`, in man's writing of - and backslash.
+ */
+static void test_manual(void)
+{
+    const char *page = read_file(TEST_MAN);
+    tg_variable_doc doc;
+    CHECK(page[0]);
+    for (unsigned i = 0; tg_config_variable(i, &doc); i++) {
+        char entry[256], want[512] = "";
+        const char *text = !doc.default_text ? "unset" : doc.default_text;
+        snprintf(entry, sizeof entry, "\n.BR %s \" (%s; %s)\"\n", doc.name,
+                 text[0] ? text : "empty", doc.range);
+        for (const char *p = entry; *p; p++)
+            snprintf(want + strlen(want), sizeof want - strlen(want), *p == '-' ? "\\-" : "%c", *p);
+        if (!strstr(page, want))
+            printf("not in the manual page:%s", want);
+        CHECK(strstr(page, want));
+    }
+}
+
+int main(void)
+{
+    test_values();
+    test_fields();
+    test_names_of_one_setting();
+    test_maps();
+    test_other_names();
+    test_empty_prefix();
+    test_manual();
+    return check_done();
+}
