@@ -1,0 +1,1 @@
+EXTRA_DIST += conf/tegula.env conf/tegula.service conf/tegula.socket

@@ -277,6 +277,31 @@ static void test_manual(void)
     }
 }
 
+/* The example file has each setting that does something, with its default behind a #; those that it
+ * sets are excepted. */
+static void test_example(void)
+{
+    const char *example = read_file(TEST_ENV);
+    char *text = NULL, *const none[] = {NULL};
+    size_t n = 0;
+    tg_config config;
+    tg_config_defaults(&config);
+    FILE *out = open_memstream(&text, &n);
+    tg_config_print(&config, none, out);
+    fclose(out);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char want[256], set[80], *equals = strstr(line, " = "), *end = strstr(line, "   (");
+        CHECK(equals && end);
+        snprintf(set, sizeof set, "\n%.*s=", (int)(equals - line), line);
+        snprintf(want, sizeof want, "\n#%.*s=%.*s\n", (int)(equals - line), line,
+                 (int)(end - equals) - 3, equals + 3);
+        if (!strstr(example, want) && !strstr(example, set))
+            printf("not in the example:%s", want);
+        CHECK(strstr(example, want) || strstr(example, set));
+    }
+    free(text);
+}
+
 int main(void)
 {
     test_values();
@@ -286,5 +311,6 @@ int main(void)
     test_other_names();
     test_empty_prefix();
     test_manual();
+    test_example();
     return check_done();
 }
