@@ -98,16 +98,17 @@ def gray(w, h, white=255):
 
 
 def halved(pixels, ceil=False):
-    """Area average at half the size."""
+    """Means of two by two, as pyramids are made everywhere. What is left over at an odd edge goes
+    (floor) or is repeated (ceil)."""
     h, w = pixels.shape[:2]
-    size = ((w + ceil) // 2 or 1, (h + ceil) // 2 or 1)
-    if pixels.dtype != numpy.uint8:
-        # Pillow resizes 16-bit channels one at a time, as floats.
-        channels = [numpy.asarray(Image.fromarray(pixels[:, :, c].astype(numpy.float32)).resize(size, Image.BOX))
-                    for c in range(pixels.shape[2])]
-        return numpy.round(numpy.stack(channels, 2)).astype(pixels.dtype)
-    picture = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
-    return numpy.asarray(picture.resize(size, Image.BOX)).reshape(size[1], size[0], -1)
+    if ceil or h == 1 or w == 1:
+        pixels = numpy.pad(pixels, ((0, h % 2), (0, w % 2), (0, 0)), "edge")
+    h, w = pixels.shape[0] // 2, pixels.shape[1] // 2
+    total = numpy.zeros((h, w, pixels.shape[2]), numpy.uint32)
+    for y in (0, 1):
+        for x in (0, 1):
+            total += pixels[y:2 * h:2, x:2 * w:2]
+    return ((total + 2) // 4).astype(pixels.dtype)
 
 
 # -- TIFF

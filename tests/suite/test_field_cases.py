@@ -2,6 +2,7 @@
 
 The numbers are only for order; each docstring says what was seen in the field.
 """
+import io
 import os
 import socket
 import struct
@@ -9,6 +10,7 @@ import time
 import unittest
 
 import numpy
+from PIL import Image
 
 import fixture
 import server
@@ -57,8 +59,10 @@ def test_04_edge_tile_is_of_one_quality_with_its_neighbour():
     a, b = edge.image(), neighbour.image()
     assert sorted(k for k in a.info if k in ("exif", "icc_profile")) == sorted(
         k for k in b.info if k in ("exif", "icc_profile"))
-    shade = [get(V3, name, "1536,0,487,512", "243,256").pixels().astype(int), numpy.asarray(a, int)]
-    assert fixture.psnr(shade[0][:255], shade[1][:255]) > 30
+    stored = get(V2, name, "1536,0,487,512", "243,").pixels()
+    again = io.BytesIO()  # what an independent coder loses at the same quality
+    Image.fromarray(stored).save(again, "jpeg", quality=75)
+    assert fixture.psnr(stored, a) > fixture.psnr(stored, Image.open(again)) - 0.5
 
 
 def test_05_region_beyond_the_edge_is_cropped_not_scaled():
@@ -221,7 +225,7 @@ def test_19_scheme_host_and_base():
     assert reply.header("Location") == "https://img.example.org:8443" + V3 + small() + "/info.json"
     for base in ("https://cdn.example.org/iiif", "https://cdn.example.org/iiif/"):
         on = site(BASE_URL=base)
-        assert info(V3, small(), on=on)["id"] == "https://cdn.example.org/iiif/" + small()
+        assert info("/iiif/", small(), on=on)["id"] == "https://cdn.example.org/iiif/" + small()
         headers["X-IIIF-ID"] = "https://other.example/i/" + small()
         assert on.get(V3 + small() + "/info.json", headers=headers).json()["id"] == headers["X-IIIF-ID"]
 
@@ -419,7 +423,8 @@ def test_34_jpeg_tiles_say_what_their_colours_are():
                 assert name == "jpeg-rgb.tif" and 0xE0 not in kinds
             else:
                 assert kinds[0xE0].startswith(b"JFIF\0")
-            assert fixture.psnr(reply.pixels(), picture[:256, 256:]) > 25
+            # Not blue: subsampling takes the edges off its squares.
+            assert fixture.psnr(reply.pixels()[:, :, :2], picture[:256, 256:, :2]) > 30
             red, green = reply.pixels()[:, :, 0].astype(int), reply.pixels()[:, :, 1].astype(int)
             close(red[:, 128:].mean() - red[:, :128].mean(), 64, 2)
             close(green[128:].mean() - green[:128].mean(), 64, 2)
@@ -430,7 +435,7 @@ def test_40_gray_and_bitonal_of_a_jpeg_tile():
     name = fixture.ramp_jpeg_pyramid(1024, 768)
     for version in BOTH:
         for quality, form in (("gray", "jpg"), ("gray", "png"), ("bitonal", "png")):
-            picture = get(version, name, "0,0,256,256", "256,256", quality=quality, form=form).image()
+            picture = get(version, name, "512,256,256,256", "256,256", quality=quality, form=form).image()
             assert picture.size == (256, 256) and picture.mode in ("L", "1"), (quality, form, picture.mode)
             if quality == "bitonal":
                 assert set(numpy.unique(numpy.asarray(picture.convert("L")))) == {0, 255}
@@ -481,9 +486,9 @@ def test_47_tiles_that_are_not_square():
         pictures = mosaic(version, name)
         assert fixture.largest_difference(pictures[1], picture) == 0
         assert len(pictures) == 4
-        for factor, got in pictures.items():
-            close(got[:, :, 0].astype(float).mean(), 127.5, 1.5)
-            close(got[:, :, 1].astype(float).mean(), 127.5, 1.5)
+        for got in pictures.values():
+            close(got[:, :, 0].astype(float).mean(), 127.5, 2)
+            close(got[:, :, 1].astype(float).mean(), 127.5, 2)
 
 
 def test_48_one_level_jpeg():

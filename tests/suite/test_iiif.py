@@ -383,9 +383,12 @@ def test_4_2_id_behind_a_proxy():
     assert '"' not in identity(X_Forwarded_Host='bad"host')
     for base in ("https://cdn.example.org/iiif", "https://cdn.example.org/iiif/"):
         with_base = site(BASE_URL=base)
-        assert identity(with_base) == "https://cdn.example.org/iiif/" + ramp()
+        # It stands for scheme, host and prefix; the version in the path is behind the prefix.
+        assert identity(with_base) == "https://cdn.example.org/iiif/3/" + ramp()
         location = with_base.get(path).header("Location")
-        assert location == "https://cdn.example.org/iiif/" + ramp() + "/info.json", location
+        assert location == "https://cdn.example.org/iiif/3/" + ramp() + "/info.json", location
+        plain = with_base.get("/iiif/" + ramp() + "/info.json").json()
+        assert plain["id"] == "https://cdn.example.org/iiif/" + ramp()
 
 
 # -- 5. information, version 2
