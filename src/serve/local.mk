@@ -14,5 +14,6 @@ libtg_serve_a_SOURCES = \
 	src/serve/status.c \
 	src/serve/supervisor.c \
 	src/serve/supervisor.h \
+	src/serve/validators.c \
 	src/serve/worker.c \
 	src/serve/worker.h
