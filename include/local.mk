@@ -1,4 +1,5 @@
 noinst_HEADERS += \
+	include/tegula/abandon.h \
 	include/tegula/arena.h \
 	include/tegula/buf.h \
 	include/tegula/clock.h \

@@ -12,6 +12,7 @@ typedef enum tg_err_kind {
     TG_ERR_METHOD,          /* 405 */
     TG_ERR_TOO_LARGE,       /* would cost more than the ceiling: 413 */
     TG_ERR_URI_TOO_LONG,    /* 414 */
+    TG_ERR_ABANDONED,       /* nobody waits for the answer any more: 499, in the log only */
     TG_ERR_NOT_IMAGE,       /* file is no image tegula reads: 415 */
     TG_ERR_CORRUPT,         /* file is damaged, truncated or lies about itself: 500 */
     TG_ERR_IO,              /* file unreadable: 500 */

@@ -10,6 +10,7 @@ static const char *const kind_names[TG_ERR_KINDS] = {
     [TG_ERR_METHOD] = "method",
     [TG_ERR_TOO_LARGE] = "too-large",
     [TG_ERR_URI_TOO_LONG] = "uri-too-long",
+    [TG_ERR_ABANDONED] = "abandoned",
     [TG_ERR_NOT_IMAGE] = "not-image",
     [TG_ERR_CORRUPT] = "corrupt",
     [TG_ERR_IO] = "io",

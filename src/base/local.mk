@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libtg_base.a
 libtg_base_a_SOURCES = \
+	src/base/abandon.c \
 	src/base/arena.c \
 	src/base/buf.c \
 	src/base/clock.c \

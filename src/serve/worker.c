@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "serve/records.h"
+#include "tegula/abandon.h"
 #include "tegula/clock.h"
 #include "tegula/log.h"
 #include "tegula/mem.h"
@@ -251,13 +252,23 @@ static void log_access(const tg_request *request, const tg_response *r, size_t b
            sent ? "" : ", the client had gone");
 }
 
+/* The web server closes its connection when its own client has gone. */
+static bool peer_is_gone(void *ctx)
+{
+    char byte;
+    ssize_t n = recv(((worker *)ctx)->request.ipcFd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 static void serve_request(worker *w)
 {
     tg_request request = {0};
     uint64_t start_us = tg_clock_us();
     if (!read_request(w))
         return;
+    tg_abandon_hook(peer_is_gone, w);
     answer(w, &request);
+    tg_abandon_hook(NULL, NULL);
     tg_str body = tg_buf_view(&w->response.body);
     if (request.method == TG_HEAD || w->response.status == 304)
         body.n = 0;
