@@ -267,11 +267,12 @@ def test_workers_that_die_young_come_back_ever_later():
 
 def test_no_zombies_no_leftovers():
     with one_site(workers=3) as site:
-        for pid in site.worker_pids():
+        killed = site.worker_pids()
+        for pid in killed:
             os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: len(site.worker_pids()) == 3, "three new workers")
+        wait_until(lambda: len(site.worker_pids()) == 3 and not set(killed) & set(site.worker_pids()), "new workers")
         pids = server.children(site.tegula.pid)
-        assert len(pids) == 3 and all(is_alive(pid) for pid in pids)
+        assert len(pids) == 3 and all(is_alive(pid) for pid in pids), pids
         os.kill(site.tegula.pid, signal.SIGTERM)
         assert site.tegula.process.wait(10) == 0
         assert not any(is_alive(pid) for pid in pids)
@@ -394,6 +395,24 @@ def test_a_peer_that_leaves():
         assert server.children(process.pid) == [worker]
 
 
+def test_work_for_a_client_that_left_stops():
+    fixture.ramp_pyramid(6000, 4500)
+    uri = "/iiif/3/ramp-6000x4500.tif/full/max/0/default.png"
+    with one_site(MAX_CVT="6000") as site:
+        start = time.monotonic()
+        assert fcgi.get(site.address, uri).status == 200
+        whole = time.monotonic() - start
+        with fcgi.Connection(site.address) as connection:
+            connection.send(fcgi.request(fcgi.params_of(uri)))
+            time.sleep(0.03)
+        start = time.monotonic()
+        assert fcgi.get(site.address, HOME).status == 200
+        left = time.monotonic() - start
+        assert left < whole / 2, (left, whole)
+        lines = [line for line in site.log_text().splitlines() if uri in line]
+        assert len(lines) == 2 and " 200 " in lines[0] and " 499 " in lines[1], lines
+
+
 def test_management_records():
     """libfcgi sees the end of such a record only when something follows."""
     with one_site() as site, fcgi.Connection(site.address) as connection:
@@ -505,7 +524,9 @@ def test_descriptors_and_memory_stay():
             return descriptors(pid), resident(pid)
         first, later = burst(200), burst(800)
         assert later[0] == first[0], (first, later)
-        assert later[1] <= first[1] * 1.1 + 256, (first, later)
+        with open(server.TEGULA, "rb") as binary:  # a sanitizer keeps what is freed
+            sanitized = b"__asan_init" in binary.read()
+        assert sanitized or later[1] <= first[1] * 1.1 + 256, (first, later)
 
 
 def resident(pid):
