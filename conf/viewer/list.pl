@@ -23,7 +23,8 @@ sub encoded {
 # Bytes as a JSON string. What is no UTF-8 is shown as question marks.
 sub json {
     my ($bytes) = @_;
-    utf8::decode(my $text = $bytes) or ($text = $bytes) =~ s/[^\x00-\x7f]/?/g;
+    my $text = $bytes;
+    utf8::decode($text) or $text =~ s/[^\x00-\x7f]/?/g;
     $text =~ s/(["\\])/\\$1/g;
     $text =~ s/([\x00-\x1f\x7f])/sprintf '\\u%04x', ord $1/ge;
     utf8::encode($text);

@@ -1,4 +1,5 @@
-// One image, named behind the '#' as it is named in URLs, in Leaflet.
+// One image in Leaflet: view.html#ID?x=…&y=…&zoom=…, ID as it stands in URLs; the rest is what is looked
+// at, a centre in pixels of the full image, kept up to date so that a view can be bookmarked.
 'use strict';
 
 const byId = (id) => document.getElementById(id);
@@ -12,7 +13,14 @@ function fail(text) {
   byId('message').hidden = false;
 }
 
-function show(info, name) {
+function keepAddress(id, zoomOfPixels) {
+  map.on('moveend', () => {
+    const { x, y } = map.project(map.getCenter(), zoomOfPixels);
+    history.replaceState(null, '', `#${id}?x=${Math.round(x)}&y=${Math.round(y)}&zoom=${map.getZoom()}`);
+  });
+}
+
+function show(info, id, name, view) {
   map = L.map('map', {
     crs: L.CRS.Simple,
     attributionControl: false,
@@ -30,12 +38,20 @@ function show(info, name) {
   layer.options.minZoom = Math.min(fit, 0) - 1;
   map.setMinZoom(Math.min(fit, maxNativeZoom));
   map.setMaxZoom(layer.options.maxZoom);
-  map.fitBounds(bounds);
+  if (view.has('zoom')) {
+    map.setView(map.unproject([Number(view.get('x')), Number(view.get('y'))], maxNativeZoom), Number(view.get('zoom')));
+  } else {
+    map.fitBounds(bounds);
+  }
   map.setMaxBounds(bounds.pad(0.5));
   layer.addTo(map);
   layer.on('tileerror', () => fail('A part of the image could not be loaded.'));
   layer.on('load', () => { document.body.dataset.loaded = 'yes'; });
   map.on('zoomstart movestart', () => { delete document.body.dataset.loaded; });
+  keepAddress(id, maxNativeZoom);
+  // Keys work at once; the ring is for those who come here by keys.
+  byId('map').classList.add('quiet');
+  byId('map').addEventListener('blur', () => byId('map').classList.remove('quiet'), { once: true });
   byId('map').focus({ preventScroll: true });
   byId('map').addEventListener('keydown', (event) => {
     if (event.key === 'Home') map.fitBounds(bounds);
@@ -55,7 +71,7 @@ function linkNeighbours(images, id) {
 }
 
 function open() {
-  const id = location.hash.slice(1);
+  const [id, view = ''] = location.hash.slice(1).split('?');
   let name = id;
   try {
     name = decodeURIComponent(id);
@@ -65,7 +81,7 @@ function open() {
   fetch(`iiif/3/${id}/info.json`).then((reply) => {
     if (!reply.ok) throw new Error(reply.statusText || `status ${reply.status}`);
     return reply.json();
-  }).then((info) => show(info, name)).catch((error) => fail(`${name}: ${error.message}`));
+  }).then((info) => show(info, id, name, new URLSearchParams(view))).catch((error) => fail(`${name}: ${error.message}`));
 }
 
 addEventListener('hashchange', () => location.reload());
