@@ -112,7 +112,9 @@ static bool accept_connection(worker *w)
 
 /* Waits for a connection with a request: the kept one, or a new one. A kept connection never makes
  * others wait: while it is idle a new one takes its place (web servers expect that of a kept
- * connection), and while it is busy it is closed after the reply. False to stop. */
+ * connection), and while it is busy it is closed after the reply. A worker keeps only one: of
+ * several, those with a request would wait behind the one in hand, though other workers be free.
+ * False to stop. */
 static bool next_connection(worker *w)
 {
     for (;;) {
@@ -217,9 +219,11 @@ static tg_str put_head(worker *w)
 static void linger(int fd)
 {
     char trash[4096];
+    limit_time(fd, REQUEST_LIMIT_US);
     shutdown(fd, SHUT_WR);
     for (int i = 0; i < 256 && recv(fd, trash, sizeof trash, 0) > 0; i++)
         ;
+    limit_time(-1, 0);
 }
 
 static void finish(worker *w, bool sent)
@@ -297,6 +301,7 @@ int tg_worker_run(const tg_config *config, const tg_listener *listener)
     sigset_t blocked;
     worker *w = tg_new(sizeof *w);
     w->listener = listener;
+    w->signals = w->epoll = -1;
     tg_signals_block(&blocked);
     bool ok = worker_init(w, &blocked);
     if (!ok)

@@ -382,6 +382,17 @@ def test_a_peer_that_dribbles():
         check_serves(site.address)
 
 
+def test_a_peer_that_never_stops_sending():
+    with one_site() as site, fcgi.Connection(site.address) as connection:
+        params = b"".join(fcgi.pair(name, value) for name, value in fcgi.params_of(INFO, "POST").items())
+        connection.send(fcgi.begin() + fcgi.records(fcgi.PARAMS, params) + fcgi.record(fcgi.STDIN, bytes(65535)) +
+                        fcgi.record(fcgi.STDIN, bytes(100)))
+        assert connection.read_reply().status == 413
+        start = time.monotonic()
+        check_serves(site.address)
+        assert time.monotonic() - start < 2
+
+
 def test_a_peer_that_leaves():
     with unix_site("--workers", "1") as (process, address):
         worker, = server.children(process.pid)
