@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
