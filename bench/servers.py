@@ -44,6 +44,7 @@ class Servers:
                             MEMCACHED_SERVERS="", **extra))
         self.nginx()
         time.sleep(0.7)
+        os.chmod(self.sock("constant"), 0o666)
 
     def sock(self, name):
         return os.path.join(self.dir, name + ".sock")
