@@ -58,7 +58,7 @@ static bool parse_mode(const char *value, unsigned *out)
     size_t digits = strspn(value, "01234567");
     if (digits < 1 || digits > 4 || value[digits])
         return false;
-    *out = (unsigned)strtoul(value, NULL, 8);
+    *out = (unsigned)strtoul(value, NULL, 8); /* lint:allow octal, checked above */
     return *out <= 0777;
 }
 
@@ -139,8 +139,12 @@ static int explain(const char *url)
 
 static void log_lines(char *text)
 {
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+    for (char *next, *line = text; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = '\0';
         tg_log(TG_LOG_ERROR, "%s", line);
+    }
 }
 
 /* What is wrong with the configuration goes to the log that the configuration names. */

@@ -42,7 +42,7 @@ uint8_t *tg_buf_reserve(tg_buf *b, size_t n)
     }
     if (want > b->cap) {
         size_t cap = TG_MIN(grown(b->cap, want), max);
-        uint8_t *p = realloc(b->data, cap);
+        uint8_t *p = realloc(b->data, cap); /* lint:allow the one growing buffer */
         if (!p) {
             b->failed = true;
             return NULL;

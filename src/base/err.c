@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* clang-format off */
 static const char *const kind_names[TG_ERR_KINDS] = {
     [TG_ERR_NONE] = "none",
     [TG_ERR_BAD_REQUEST] = "bad-request",
@@ -18,6 +19,7 @@ static const char *const kind_names[TG_ERR_KINDS] = {
     [TG_ERR_NOT_IMPLEMENTED] = "not-implemented",
     [TG_ERR_BUSY] = "busy",
 };
+/* clang-format on */
 
 bool tg_fail(tg_err *err, tg_err_kind kind, const char *fmt, ...)
 {

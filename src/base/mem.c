@@ -16,7 +16,7 @@ static size_t in_use_bytes;
 
 void *tg_new(size_t size)
 {
-    void *p = calloc(1, size ? size : 1);
+    void *p = calloc(1, size ? size : 1); /* lint:allow */
     if (!p) {
         fputs("tegula: out of memory\n", stderr);
         abort();

@@ -24,7 +24,7 @@ static tg_tiff_dir *list_add(dir_list *list)
 {
     if (list->n == list->cap) {
         unsigned cap = list->cap ? list->cap * 2 : 16;
-        tg_tiff_dir *bigger = realloc(list->dir, cap * sizeof *bigger);
+        tg_tiff_dir *bigger = realloc(list->dir, cap * sizeof *bigger); /* lint:allow */
 
         if (!bigger)
             return NULL;

@@ -288,11 +288,12 @@ class Site:
         found = []
         for pid in children(root):
             try:
-                with open("/proc/%d/comm" % pid) as f:
-                    if f.read().strip() == name[:15]:
-                        found.append(pid)
+                with open("/proc/%d/stat" % pid) as f:
+                    comm, _, rest = f.read().partition("(")[2].rpartition(")")
             except OSError:
-                pass
+                continue
+            if comm == name[:15] and rest.split()[0] != "Z":
+                found.append(pid)
         return sorted(found)
 
 

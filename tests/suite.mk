@@ -1,0 +1,18 @@
+# What the server suites and ./check run, the configurations they start, and the pages of ./serve.
+nobase_dist_doc_DATA = README COPYING \
+	apache/httpd.conf apache/tegula-fcgid.conf apache/tegula-proxy.conf \
+	nginx/nginx.conf nginx/conf.d/tegula.conf nginx/tegula/fastcgi.conf nginx/tegula/listen.conf \
+	nginx/tegula/pool.conf nginx/tegula/pool-unix.conf
+
+EXTRA_DIST += .ci/run conf/install.sh conf/viewer/gallery.js conf/viewer/icon.svg \
+	conf/viewer/iiif-layer.js conf/viewer/index.html conf/viewer/list.pl conf/viewer/style.css \
+	conf/viewer/view.html conf/viewer/view.js tests/lint.sh \
+	tests/suite/fixture.py tests/suite/iiif.py \
+	tests/suite/server.py tests/suite/test_field_cases.py tests/suite/test_front.py \
+	tests/suite/test_hostile.py tests/suite/test_iiif.py tests/suite/test_memory.py \
+	tests/suite/test_mosaic.py tests/suite/test_pixels.py \
+	tests/suite/test_viewer.py
+
+.PHONY: lint
+lint:
+	$(srcdir)/tests/lint.sh $(builddir)
