@@ -10,6 +10,9 @@ check_PROGRAMS += tests/test_codec
 tests_test_codec_SOURCES = tests/test_codec.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_codec_LDADD = $(CODEC_TEST_LIBS)
 
+check_PROGRAMS += tests/test_tile_cache
+tests_test_tile_cache_SOURCES = tests/test_tile_cache.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_tile_cache_LDADD = $(CODEC_TEST_LIBS)
 check_PROGRAMS += tests/test_levels tests/test_damage tests/test_stored tests/test_encoder
 tests_test_levels_SOURCES = tests/test_levels.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_levels_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS)
