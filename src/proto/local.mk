@@ -2,6 +2,7 @@ noinst_LIBRARIES += libtg_proto.a
 libtg_proto_a_SOURCES = \
 	src/proto/iiif_info.c \
 	src/proto/iiif_params.c \
+	src/proto/iiif_params.h \
 	src/proto/iiif_parse.c \
 	src/proto/iiif_rights.c \
 	src/proto/iiif_rights.h \
