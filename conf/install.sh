@@ -24,8 +24,15 @@ is_installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Server packages start themselves once installed, unless policy-rc.d says no: nothing asked for that.
+# Quiet unless it fails. Server packages start themselves once installed, unless policy-rc.d says no:
+# nothing asked for that.
 apt_install() {
+    apt_said=$(apt_install_loudly "$@" 2>&1) && return
+    printf '%s\n' "$apt_said" | tail -n 15 >&2
+    return 1
+}
+
+apt_install_loudly() {
     as_root sh -c '
         policy=/usr/sbin/policy-rc.d
         if [ ! -e $policy ]; then
@@ -57,10 +64,10 @@ install_packages() {
         apt_lists_are_new=yes
     fi
     # Unquoted: a list of names.
-    apt_install $missing >/dev/null && return 0
+    apt_install $missing && return 0
     failed=0
     for package in $missing; do
-        is_installed "$package" || apt_install "$package" >/dev/null || {
+        is_installed "$package" || apt_install "$package" || {
             say "the package $package cannot be had"
             failed=1
         }
