@@ -97,33 +97,18 @@ static double catmull_rom(double x)
     return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
 }
 
-/* A point on the unit circle that turns by a fixed angle, so that a row of n sines costs two. */
-typedef struct phasor {
-    double s, c, ds, dc;
-} phasor;
-
-static phasor phasor_at(double angle, double step)
+/* sinc(x) sinc(x / lobes) at x, x + dx, …, all within the lobes; lobes is 2 or 3. Sine and cosine
+ * of pi x / lobes are turned on from tap to tap, and sin(pi x) follows from them. */
+static void weigh_lanczos(double *w, size_t n, double x, double dx, int lobes)
 {
-    return (phasor){sin(angle), cos(angle), sin(step), cos(step)};
-}
-
-static void phasor_turn(phasor *p)
-{
-    double s = p->s * p->dc + p->c * p->ds;
-    p->c = p->c * p->dc - p->s * p->ds;
-    p->s = s;
-}
-
-/* sinc(x) sinc(x / lobes) at x, x + dx, …, all within the lobes. */
-static void weigh_lanczos(double *w, size_t n, double x, double dx, double lobes)
-{
-    phasor fast = phasor_at(M_PI * x, M_PI * dx);
-    phasor slow = phasor_at(M_PI * x / lobes, M_PI * dx / lobes);
+    double s = sin(M_PI / lobes * x), c = cos(M_PI / lobes * x);
+    double ds = sin(M_PI / lobes * dx), dc = cos(M_PI / lobes * dx);
     for (size_t t = 0; t < n; t++) {
-        double at = x + (double)t * dx;
-        w[t] = fabs(at) < 1e-6 ? 1 : lobes * fast.s * slow.s / (M_PI * M_PI * at * at);
-        phasor_turn(&fast);
-        phasor_turn(&slow);
+        double at = x + (double)t * dx, turned = s * dc + c * ds;
+        double whole = lobes == 2 ? 2 * s * c : s * (3 - 4 * s * s);
+        w[t] = fabs(at) < 1e-6 ? 1 : lobes * whole * s / (M_PI * M_PI * at * at);
+        c = c * dc - s * ds;
+        s = turned;
     }
 }
 
@@ -158,7 +143,7 @@ static void weigh(double *w, const tg_axis *axis, tg_filter filter, uint32_t i, 
             w[t] = catmull_rom(x + (double)t * dx);
         break;
     default:
-        weigh_lanczos(w, n, x, dx, filters[filter].radius);
+        weigh_lanczos(w, n, x, dx, filter == TG_FILTER_LANCZOS2 ? 2 : 3);
         break;
     }
 }
@@ -194,11 +179,12 @@ static void quantise(tg_filter_table *table, size_t at, const double *w, size_t 
     double total = 0, running = 0;
     for (size_t t = 0; t < n; t++)
         total += w[t];
-    double unit = ldexp(1, bits) / total;
-    int32_t before = 0;
+    int32_t one = (int32_t)1 << bits, before = 0;
+    double unit = one / total;
     for (size_t t = 0; t < n; t++) {
         running += w[t];
-        int32_t now = t + 1 < n ? (int32_t)floor(running * unit + 0.5) : (int32_t)1 << bits;
+        /* Running sums are above -1: adding 1 lets the conversion round down. */
+        int32_t now = t + 1 < n ? (int32_t)(running * unit + 0.5 + one) - one : one;
         if (table->precision == TG_WIDE)
             ((int32_t *)table->wide)[at + t] = now - before;
         else
