@@ -28,6 +28,11 @@ function card(image) {
   picture.alt = '';
   picture.srcset = `${thumbnail(image, 400)} 1x, ${thumbnail(image, 800)} 2x`;
   picture.src = thumbnail(image, 400);
+  picture.addEventListener('error', () => {
+    const note = document.createElement('em');
+    note.textContent = 'damaged: cannot be shown';
+    picture.replaceWith(note);
+  });
   name.textContent = image.name;
   size.textContent = `${image.width.toLocaleString()} × ${image.height.toLocaleString()}`;
   link.append(picture, name, size);
