@@ -319,7 +319,7 @@ def start_nginx(prefix, port, address):
 
 
 def run_nginx(prefix, port):
-    argv = [have("nginx"), "-p", prefix, "-c", os.path.join(prefix, "nginx.conf"), "-g", "daemon off;"]
+    argv = [have("nginx"), "-e", os.path.join(prefix, "error.log"), "-p", prefix, "-c", os.path.join(prefix, "nginx.conf"), "-g", "daemon off;"]
     if os.geteuid() == 0:
         argv[-1] += " user root;"  # the prefix is private to this user
     return Daemon(argv, base_environment(), prefix, os.path.join(prefix, "front.out"), ("127.0.0.1", port),
