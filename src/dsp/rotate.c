@@ -34,14 +34,13 @@ void tg_rotated_size(uint32_t w, uint32_t h, double degrees, uint32_t *out_w, ui
 }
 
 typedef float vec4 __attribute__((vector_size(16)));
+typedef int32_t ints4 __attribute__((vector_size(16)));
 
 /* The four weights around a place, for its fraction in 1/PHASES. */
 static const float (*kernel(void))[4]
 {
     static float table[PHASES + 1][4];
-    if (table[0][1] == 1)
-        return (const float(*)[4])table;
-    for (int i = PHASES; i >= 0; i--) {
+    for (int i = 0; table[PHASES][2] != 1 && i <= PHASES; i++) {
         double f = (double)i / PHASES, g = 1 - f;
         table[i][0] = (float)(-0.5 * f * g * g);
         table[i][1] = (float)((1.5 * f - 2.5) * f * f + 1);
@@ -55,35 +54,73 @@ typedef struct image {
     const uint8_t *at;
     size_t stride;
     int64_t w, h;
+    const float (*kernel)[4];
 } image;
 
-/* How much of the pixel centred on (x, y) lies on the image, 0..1. */
-static float cover(const image *im, double x, double y)
+/* A pixel's colours in the first three lanes, 1 in the last; alpha apart. RGBA lanes hold what
+ * SCALE undoes, for that is how four bytes become four floats without a shuffle. */
+typedef struct pixel {
+    vec4 colour;
+    float alpha;
+} pixel;
+
+static const vec4 SCALE8 = {1, 1 / 256.0f, 1 / 65536.0f, 1}, SCALE16 = {1, 1, 1, 1};
+
+static inline pixel rgba8(const uint8_t *px)
 {
-    double dx = fmin(x, (double)im->w - x) + 0.5, dy = fmin(y, (double)im->h - y) + 0.5;
-    return (float)(fmax(0, fmin(dx, 1)) * fmax(0, fmin(dy, 1)));
+    const ints4 mask = {0xff, 0xff00, 0xff0000, 0}, one = {0, 0, 0, 1};
+    uint32_t word = px[0] | (uint32_t)px[1] << 8 | (uint32_t)px[2] << 16 | (uint32_t)px[3] << 24;
+    int32_t v = (int32_t)word;
+    return (pixel){__builtin_convertvector(((ints4){v, v, v, v} & mask) | one, vec4),
+                   (float)(word >> 24)};
 }
 
-static int64_t clamp(int64_t v, int64_t last)
+static inline pixel rgba16(const uint16_t *px)
+{
+    return (pixel){__builtin_convertvector((ints4){px[0], px[1], px[2], 1}, vec4), px[3]};
+}
+
+/* How much of a pixel's length, centred on x, lies on [0, length): 0..1. */
+static inline float overlap(double x, double length)
+{
+    double inside = (x < length - x ? x : length - x) + 0.5;
+    return inside <= 0 ? 0 : inside >= 1 ? 1 : (float)inside;
+}
+
+static inline int64_t clamp(int64_t v, int64_t last)
 {
     return v < 0 ? 0 : v > last ? last : v;
 }
 
-/* The place's first tap and weights on one axis. */
-static const float *taps_at(double place, int64_t last, int64_t tap[4])
+/* A place's taps and weights on one axis. */
+typedef struct taps {
+    int64_t at[4];
+    const float *weight;
+} taps;
+
+/* The pixel at place is at least touched: place > -0.5. */
+static inline taps taps_at(const float (*table)[4], double place, int64_t length)
 {
-    double shifted = place - 0.5, whole = floor(shifted);
-    for (int t = 0; t < 4; t++)
-        tap[t] = clamp((int64_t)whole - 1 + t, last);
-    return kernel()[(int)((shifted - whole) * PHASES + 0.5)];
+    double shifted = place - 0.5;
+    int64_t whole = (int64_t)(shifted + 1) - 1; /* floor */
+    taps t = {{whole - 1, whole, whole + 1, whole + 2}, NULL};
+    if (t.at[0] < 0 || t.at[3] >= length)
+        for (int k = 0; k < 4; k++)
+            t.at[k] = clamp(t.at[k], length - 1);
+    t.weight = table[(int)((shifted - (double)whole) * PHASES + 0.5)];
+    return t;
 }
 
 #define SAMPLE  uint8_t
+#define RGBA    rgba8
+#define SCALE   SCALE8
 #define MAX     255
 #define NAME(x) x##8
 #include "rotate_tmpl.h"
 
 #define SAMPLE  uint16_t
+#define RGBA    rgba16
+#define SCALE   SCALE16
 #define MAX     65535
 #define NAME(x) x##16
 #include "rotate_tmpl.h"
@@ -92,7 +129,7 @@ void tg_raster_rotate(void *dst, size_t dst_stride, const void *src, size_t src_
                       tg_pixfmt fmt, uint32_t w, uint32_t h, double degrees, uint32_t y0,
                       uint32_t y1)
 {
-    image im = {src, src_stride, w, h};
+    image im = {src, src_stride, w, h, kernel()};
     uint32_t out_w, out_h;
     double c, s;
     turn_of(degrees, &c, &s);

@@ -1,29 +1,20 @@
-/* Rotation of rows for one sample type. Included with SAMPLE, MAX and NAME(x) defined. */
+/* Rotation of rows for one sample type. Included with SAMPLE, MAX, RGBA, SCALE and
+ * NAME(x) defined. */
 
-/* Colour and alpha of one pixel as {c0, c1, c2, alpha}; gray fills c0 only. */
-static inline vec4 NAME(pixel)(const SAMPLE *px, unsigned channels)
-{
-    if (channels == 2)
-        return (vec4){px[0], 0, 0, px[1]};
-    return (vec4){px[0], px[1], px[2], px[3]};
-}
-
-/* The kernel's sum: colour times alpha in the first three, alpha in the last. */
+/* The kernel's sum: colour times alpha in the first three lanes, alpha in the last. */
 static inline vec4 NAME(sample)(const image *im, unsigned channels, double x, double y)
 {
-    int64_t tx[4], ty[4];
-    const float *wx = taps_at(x, im->w - 1, tx), *wy = taps_at(y, im->h - 1, ty);
+    taps tx = taps_at(im->kernel, x, im->w), ty = taps_at(im->kernel, y, im->h);
     vec4 sum = {0, 0, 0, 0};
     for (int v = 0; v < 4; v++) {
-        const SAMPLE *row = (const SAMPLE *)(im->at + (size_t)ty[v] * im->stride);
+        const SAMPLE *row = (const SAMPLE *)(im->at + (size_t)ty.at[v] * im->stride);
         for (int u = 0; u < 4; u++) {
-            vec4 px = NAME(pixel)(row + (size_t)tx[u] * channels, channels);
-            float weight = wx[u] * wy[v] * px[3];
-            px[3] = 1;
-            sum += px * weight;
+            const SAMPLE *at = row + (size_t)tx.at[u] * channels;
+            pixel px = channels == 2 ? (pixel){{at[0], 0, 0, 1}, at[1]} : RGBA(at);
+            sum += px.colour * (tx.weight[u] * ty.weight[v] * px.alpha);
         }
     }
-    return sum;
+    return channels == 2 ? sum : sum * SCALE;
 }
 
 static inline SAMPLE NAME(clip)(float v)
@@ -34,7 +25,7 @@ static inline SAMPLE NAME(clip)(float v)
 static inline void NAME(rotate_pixel)(SAMPLE *px, const image *im, unsigned channels, double x,
                                       double y)
 {
-    float covered = cover(im, x, y);
+    float covered = overlap(x, (double)im->w) * overlap(y, (double)im->h);
     memset(px, 0, channels * sizeof *px);
     if (covered <= 0)
         return;
@@ -43,7 +34,7 @@ static inline void NAME(rotate_pixel)(SAMPLE *px, const image *im, unsigned chan
         return;
     for (unsigned k = 0; k + 1 < channels; k++)
         px[k] = NAME(clip)(sum[k] / sum[3]);
-    px[channels - 1] = NAME(clip)(fminf(sum[3], MAX) * covered);
+    px[channels - 1] = NAME(clip)((sum[3] < MAX ? sum[3] : MAX) * covered);
 }
 
 static void NAME(rotate_row)(SAMPLE *dst, const image *im, unsigned channels, uint32_t n,
@@ -60,4 +51,6 @@ static void NAME(rotate_row)(SAMPLE *dst, const image *im, unsigned channels, ui
 
 #undef SAMPLE
 #undef MAX
+#undef RGBA
+#undef SCALE
 #undef NAME
