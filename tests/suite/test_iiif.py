@@ -823,3 +823,33 @@ def test_16_one_pixel():
         assert document["sizes"], document
         for _, region, size in tiles(document):
             expect_size(get_tile(version, name, region, size), *size)
+
+
+# -- where the specifications leave the choice
+
+def test_decisions():
+    """What tegula answers where the text is silent or allows several things."""
+    for version in BOTH:
+        base = version + ramp()
+        for rest, status in (
+                ("/full/max/default.png", 400),  # 1.1 four segments and more: a malformed image request
+                ("/full/max/0/0/default.png", 400),
+                ("/full/max", 404),  # fewer: a longer identifier, which nothing has
+                ("/full/60,/0/default", 404),  # 13.5 no format, no image request
+                ("/", 404),  # 1.4
+                ("/info.json/", 404),
+                ("/pct:0,0,.001,.001/max/0/default.png", 200),  # 7.8 the one pixel that it touches
+                ("/0,0,10,10/pct:1/0/default.png", 200),  # 10.4 a computed side is never 0
+                ("/0,0,99999999999999999999,99999999999999999999/max/0/default.png", 200),  # 7.10 cropped
+                ("/99999999999999999999,0,10,10/max/0/default.png", 400),
+                ("/full/5001,/0/default.png", 400),  # 8.10, 9.9 rather than 404
+                ("/full/60,/090/default.png", 200),  # 11.9 digits are digits
+                ("/full/060,/0/default.png", 200),
+                ("/full/60,/90./default.png", 400),  # but a point needs a digit behind it
+                ("/full/pct:50./0/default.png", 400)):
+            expect(site().get(base + rest), status, rest)
+        assert get(version, ramp(), "pct:0,0,.001,.001").size() == (1, 1)
+        # 3.5 nothing acceptable: the default rather than 406.
+        expect(site().get(base + "/info.json", headers={"Accept": "image/png"}), 200)
+        # 2.7 no redirects to canonical URIs: the Link header names them.
+        expect(get(version, ramp(), "0,0,1237,911", "60,"), 200)

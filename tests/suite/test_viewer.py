@@ -35,6 +35,7 @@ class Serve:
         def own_terminal():
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what runs in the background
 
         self.process = subprocess.Popen([os.path.join(server.TOP, "serve")] + list(arguments) + ["--port", str(self.port)],
                                         stdin=slave, stdout=slave, stderr=slave, env=env, preexec_fn=own_terminal)
