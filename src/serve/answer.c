@@ -131,6 +131,7 @@ void tg_service_answer(tg_service *s, const tg_request *request, tg_response *r)
     tg_err err = {0};
     tg_arena_reset(s->arena);
     tg_response_reset(r);
+    r->body.max = s->config->memory_bytes; /* a reply waits in memory until it is whole */
     if (request->method == TG_OPTIONS)
         answer_options(r);
     else if (request->method == TG_OTHER_METHOD)
