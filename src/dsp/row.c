@@ -1,5 +1,6 @@
 /* Point operations on rows. */
 #include <stdbool.h>
+#include <string.h>
 
 #include "tegula/raster.h"
 
@@ -13,18 +14,35 @@
 #define NAME(x) x##16
 #include "row_tmpl.h"
 
+#define BLOCK 16
+
+/* round(v / 257), exact for all 65536 values; every step fits 16 bits. */
+static inline uint8_t to_8(uint16_t v)
+{
+    uint16_t scaled = (uint16_t)(v - (v >> 8) + 128 - ((v >> 7) & 1));
+    return (uint8_t)(scaled >> 8);
+}
+
 void tg_row_16_to_8(uint8_t *dst, const uint16_t *src, size_t n_samples)
 {
-    for (size_t i = 0; i < n_samples; i++)
-        dst[i] = (uint8_t)((src[i] * 255u + 32895u) >> 16); /* exact for all 65536 values */
+    size_t i = 0;
+    /* Blocks of a constant length, with no store among the loads, are compiled to vectors. */
+    for (; i + BLOCK <= n_samples; i += BLOCK) {
+        uint8_t block[BLOCK];
+        for (size_t k = 0; k < BLOCK; k++)
+            block[k] = to_8(src[i + k]);
+        memcpy(dst + i, block, BLOCK);
+    }
+    for (; i < n_samples; i++)
+        dst[i] = to_8(src[i]);
 }
 
 void tg_row_flatten(void *dst, const void *src, tg_pixfmt src_fmt, size_t n, const uint8_t bg[3])
 {
     if (src_fmt.bits == 8)
-        flatten8(dst, src, src_fmt.channels - 1u, n, bg);
+        flatten_any8(dst, src, src_fmt.channels - 1u, n, bg);
     else
-        flatten16(dst, src, src_fmt.channels - 1u, n, bg);
+        flatten_any16(dst, src, src_fmt.channels - 1u, n, bg);
 }
 
 void tg_row_gray(void *dst, const void *src, tg_pixfmt src_fmt, size_t n)
@@ -46,9 +64,9 @@ void tg_row_bitonal(void *dst, const void *src, tg_pixfmt fmt, size_t n)
 void tg_row_add_alpha(void *dst, const void *src, tg_pixfmt src_fmt, size_t n)
 {
     if (src_fmt.bits == 8)
-        add_alpha8(dst, src, src_fmt.channels, n);
+        add_alpha_any8(dst, src, src_fmt.channels, n);
     else
-        add_alpha16(dst, src, src_fmt.channels, n);
+        add_alpha_any16(dst, src, src_fmt.channels, n);
 }
 
 void tg_row_gray_to_rgb(void *dst, const void *src, tg_pixfmt src_fmt, size_t n)

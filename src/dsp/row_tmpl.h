@@ -1,13 +1,15 @@
 /* Row operations for one sample type. Included with SAMPLE, MAX and NAME(x) defined. */
 
-static void NAME(flatten)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n,
-                          const uint8_t *bg)
+static inline void NAME(flatten)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n,
+                                 const uint8_t *bg)
 {
     for (size_t x = 0; x < n; x++) {
         uint32_t alpha = src[colours]; /* read first: dst may be src */
         for (unsigned k = 0; k < colours; k++) {
-            uint32_t back = bg[k] * (MAX / 255u);
-            dst[k] = (SAMPLE)((src[k] * alpha + back * (MAX - alpha) + MAX / 2) / MAX);
+            uint32_t back = bg[k] * (MAX / 255u), v = src[k];
+            if (alpha != MAX) /* most pixels are opaque */
+                v = (v * alpha + back * (MAX - alpha) + MAX / 2) / MAX;
+            dst[k] = (SAMPLE)v;
         }
         dst += colours;
         src += colours + 1;
@@ -32,13 +34,33 @@ static void NAME(bitonal)(SAMPLE *dst, const SAMPLE *src, size_t n)
         dst[x] = src[x] > MAX / 2 ? MAX : 0;
 }
 
-static void NAME(add_alpha)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n)
+static inline void NAME(add_alpha)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n)
 {
     for (size_t x = 0; x < n; x++) {
         for (unsigned k = 0; k < colours; k++)
-            *dst++ = *src++;
-        *dst++ = MAX;
+            dst[k] = src[k];
+        dst[colours] = MAX;
+        dst += colours + 1;
+        src += colours;
     }
+}
+
+/* The number of colours is a constant in each call: their loops unroll. */
+static void NAME(flatten_any)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n,
+                              const uint8_t *bg)
+{
+    if (colours == 1)
+        NAME(flatten)(dst, src, 1, n, bg);
+    else
+        NAME(flatten)(dst, src, 3, n, bg);
+}
+
+static void NAME(add_alpha_any)(SAMPLE *dst, const SAMPLE *src, unsigned colours, size_t n)
+{
+    if (colours == 1)
+        NAME(add_alpha)(dst, src, 1, n);
+    else
+        NAME(add_alpha)(dst, src, 3, n);
 }
 
 static void NAME(gray_to_rgb)(SAMPLE *dst, const SAMPLE *src, bool alpha, size_t n)
