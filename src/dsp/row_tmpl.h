@@ -6,10 +6,8 @@ static inline void NAME(flatten)(SAMPLE *dst, const SAMPLE *src, unsigned colour
     for (size_t x = 0; x < n; x++) {
         uint32_t alpha = src[colours]; /* read first: dst may be src */
         for (unsigned k = 0; k < colours; k++) {
-            uint32_t back = bg[k] * (MAX / 255u), v = src[k];
-            if (alpha != MAX) /* most pixels are opaque */
-                v = (v * alpha + back * (MAX - alpha) + MAX / 2) / MAX;
-            dst[k] = (SAMPLE)v;
+            uint32_t back = bg[k] * (MAX / 255u) * (MAX - alpha);
+            dst[k] = (SAMPLE)((src[k] * alpha + back + MAX / 2) / MAX);
         }
         dst += colours;
         src += colours + 1;
