@@ -220,7 +220,7 @@ class Site:
     def _start_apache(self):
         program = have("apache2")
         conf = os.path.join(TOP, "apache")
-        defines = {"TEGULA_PORT": "127.0.0.1:%d" % self.port, "TEGULA_CONF": conf}
+        defines = {"TEGULA_ADDRESS": "127.0.0.1", "TEGULA_PORT": str(self.port), "TEGULA_CONF": conf}
         argv = [program, "-d", self.prefix, "-f", os.path.join(conf, "httpd.conf"), "-D", "FOREGROUND"]
         if os.geteuid() == 0:
             defines["TEGULA_USER"] = "www-data"
@@ -235,8 +235,10 @@ class Site:
             env.update(self.settings)
             env.pop("FILESYSTEM_PREFIX")
             env.setdefault("CORS", "")
-            for name, value in env.items():
-                argv += ["-c", 'FcgidInitialEnv %s "%s"' % (name, value)]
+            defines["TEGULA_SETTINGS"] = self.path("settings.conf")
+            with open(self.path("settings.conf"), "w") as f:
+                for name, value in env.items():
+                    f.write('FcgidInitialEnv %s "%s"\n' % (name, value))
         else:
             self._start_tegula(("127.0.0.1", free_port()))
             defines["TEGULA_BACKEND"] = "fcgi://127.0.0.1:%d" % self.address[1]
