@@ -13,6 +13,10 @@ EXTRA_DIST += .ci/run conf/install.sh conf/viewer/gallery.js conf/viewer/icon.sv
 	tests/suite/test_mosaic.py tests/suite/test_pixels.py \
 	tests/suite/test_viewer.py
 
+# Not in EXTRA_DIST: there the name is that of a target, and make would run all tests to pack it.
+dist-hook:
+	cp -p $(srcdir)/check $(distdir)
+
 .PHONY: lint
 lint:
 	$(srcdir)/tests/lint.sh $(builddir)
