@@ -12,10 +12,10 @@ static void print_fmt(tg_buf *out, const char *key, tg_pixfmt f)
     tg_buf_printf(out, "%s: %s %u bit\n", key, names[f.channels % 5], f.bits);
 }
 
-static const char *path_name(const tg_plan *plan)
+static const char *way_name(const tg_plan *plan)
 {
     if (plan->stored)
-        return "stored tile";
+        return "stored tile, sent as it is";
     return plan->resample ? "decode and resample" : "decode";
 }
 
@@ -24,11 +24,12 @@ void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out)
     const tg_level *level = &image->level[plan->level];
     char angle[32];
     tg_format_decimal(plan->quarter ? plan->quarter * 90.0 : plan->angle, angle);
-    tg_buf_printf(out, "image: %s %ux%u, %u levels\n", image->codec->name, image->level[0].width_px,
-                  image->level[0].height_px, image->n_levels);
+    tg_buf_printf(out, "image: %s %ux%u, %u level%s\n", image->codec->name,
+                  image->level[0].width_px, image->level[0].height_px, image->n_levels,
+                  image->n_levels == 1 ? "" : "s");
     print_rect(out, "region", &plan->geometry.region);
     tg_buf_printf(out, "size: %ux%u\n", plan->geometry.w, plan->geometry.h);
-    tg_buf_printf(out, "path: %s\n", path_name(plan));
+    tg_buf_printf(out, "way: %s\n", way_name(plan));
     tg_buf_printf(out, "level: %u (%ux%u, %s of %ux%u)\n", plan->level, level->width_px,
                   level->height_px, image->tiled ? "tiles" : "strips", level->tile_w_px,
                   level->tile_h_px);
@@ -43,5 +44,5 @@ void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out)
     tg_buf_printf(out, "output: %s %ux%u, quality %d\n", tg_formats[plan->format].extension,
                   plan->out_w, plan->out_h, plan->encode_quality);
     tg_buf_printf(out, "decode: %llu px\n", (unsigned long long)plan->decode_px);
-    tg_buf_printf(out, "memory: %llu bytes\n", (unsigned long long)plan->memory_bytes);
+    tg_buf_printf(out, "memory: %.1f MiB\n", (double)plan->memory_bytes / 1048576);
 }

@@ -78,46 +78,15 @@ void tg_answer_home(tg_response *r)
              "</h1>\n<p>An image server: IIIF Image API 3.0 and 2.1.</p></body></html>\n");
 }
 
-/* Where load balancers look: the root, the program itself, a mapped prefix alone. Anything else
- * that is no request is an error, never this page. */
-static bool is_home(const tg_request *request, bool mapped, tg_str rest)
-{
-    if (mapped)
-        return rest.n == 0;
-    return request->query.n == 0 &&
-           (request->path.n <= 1 || tg_str_ends(request->path, TG_STR(".fcgi")) ||
-            tg_str_ends(request->path, TG_STR("tegula")));
-}
-
-/* "IIIF=id/…" as the query of an unmapped path. */
-static bool iiif_query(tg_str query, tg_str *head, tg_str *rest)
-{
-    tg_str name;
-    if (!tg_str_cut(query, '=', &name, rest) || !tg_str_eq_nocase(name, TG_STR("IIIF")))
-        return false;
-    *head = (tg_str){query.p, query.n - rest->n};
-    return true;
-}
-
 static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, tg_err *err)
 {
-    tg_str head = {"", 0}, rest = {"", 0};
-    const tg_uri_map *map = tg_route(s->config, request->path, &head, &rest);
-    if (is_home(request, map != NULL, rest)) {
-        tg_answer_home(r);
-        return true;
-    }
-    if (map && map->protocol == TG_PROTOCOL_IIIF)
-        return tg_answer_iiif(s, request, head, rest, r, err);
-    if (map)
-        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
-    if (iiif_query(request->query, &head, &rest)) {
-        head = tg_arena_printf(s->arena, "%.*s?%.*s", TG_STR_ARG(request->path), TG_STR_ARG(head));
-        return tg_answer_iiif(s, request, head, rest, r, err);
-    }
-    if (request->query.n)
-        return tg_fail(err, TG_ERR_BAD_REQUEST, "no command this server knows");
-    return tg_fail(err, TG_ERR_NOT_FOUND, "no such address");
+    tg_route route;
+    if (!tg_route_find(s->config, request->path, request->query, s->arena, &route, err))
+        return false;
+    if (!route.home)
+        return tg_answer_iiif(s, request, route.head, route.rest, r, err);
+    tg_answer_home(r);
+    return true;
 }
 
 static void answer_options(tg_response *r)

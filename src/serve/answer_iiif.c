@@ -2,21 +2,6 @@
 #include "tegula/plan.h"
 #include "tegula/render.h"
 
-/* "name" of "dir/name.tif", cleaned of what a quoted string or an old client cannot take
- * (RFC 6266, appendix D). */
-static tg_str file_stem(tg_str identifier, tg_arena *arena)
-{
-    tg_str dir, name, stem, extension;
-    tg_str_rcut(identifier, '/', &dir, &name);
-    if (!tg_str_rcut(name, '.', &stem, &extension) || stem.n == 0)
-        stem = name;
-    char *clean = tg_arena_strdup(arena, stem);
-    for (size_t i = 0; i < stem.n; i++)
-        if (clean[i] <= 0x20 || clean[i] >= 0x7f || strchr("\"\\/;%", clean[i]))
-            clean[i] = '_';
-    return (tg_str){clean, stem.n};
-}
-
 static void put_links(const tg_iiif *iiif, tg_str id, tg_str canonical, tg_response *r)
 {
     tg_header_f(r, "Link", "<%.*s/%.*s>;rel=\"canonical\",<%.*s>;rel=\"profile\"", TG_STR_ARG(id),
@@ -42,10 +27,10 @@ static bool answer_image(tg_service *s, const tg_request *request, const tg_iiif
         return false;
     r->status = 200;
     tg_header(r, "Content-Type", tg_str_of(tg_formats[plan.format].media_type));
-    tg_header_f(r, "Content-Disposition", "%s; filename=\"%.*s_%ux%u.%s\"",
-                request->method == TG_POST ? "attachment" : "inline",
-                TG_STR_ARG(file_stem(iiif->identifier, s->arena)), plan.out_w, plan.out_h,
-                tg_formats[plan.format].extension);
+    tg_answer_disposition(s->arena, request->method == TG_POST, iiif->identifier,
+                          tg_arena_printf(s->arena, "_%ux%u.%s", plan.out_w, plan.out_h,
+                                          tg_formats[plan.format].extension),
+                          r);
     return true;
 }
 

@@ -1,17 +1,15 @@
 #include "serve/service.h"
 #include "tegula/plan.h"
 
-/* The path of a URL: what stands behind scheme and authority, up to the query. */
-static tg_str path_of(const char *url)
+/* A URL without scheme and authority, split at its first '?'. */
+static void split_url(const char *url, tg_str *path, tg_str *query)
 {
-    tg_str path = tg_str_of(url), query;
     const char *authority = strstr(url, "://");
     if (authority) {
         const char *slash = strchr(authority + 3, '/');
-        path = tg_str_of(slash ? slash : "/");
+        url = slash ? slash : "/";
     }
-    tg_str_cut(path, '?', &path, &query);
-    return path;
+    tg_str_cut(tg_str_of(url), '?', path, query);
 }
 
 static bool explain_iiif(tg_service *s, tg_str head, tg_str rest, tg_buf *out, tg_err *err)
@@ -41,15 +39,16 @@ int tg_service_explain(tg_service *s, const char *url, FILE *out)
 {
     tg_err err = {0};
     tg_buf text = {0};
-    tg_str head, rest;
+    tg_str path, query;
+    tg_route route;
     tg_arena_reset(s->arena);
-    const tg_uri_map *map = tg_route(s->config, path_of(url), &head, &rest);
-    if (!map)
-        tg_fail(&err, TG_ERR_NOT_FOUND, "no URI_MAP prefix fits this address");
-    else if (map->protocol != TG_PROTOCOL_IIIF)
-        tg_fail(&err, TG_ERR_NOT_IMPLEMENTED, "only IIIF addresses can be explained");
-    else
-        explain_iiif(s, head, rest, &text, &err);
+    split_url(url, &path, &query);
+    if (tg_route_find(s->config, path, query, s->arena, &route, &err)) {
+        if (route.home)
+            tg_buf_z(&text, "answer: the home page\n");
+        else
+            explain_iiif(s, route.head, route.rest, &text, &err);
+    }
     fprintf(out, "%.*s", TG_STR_ARG(tg_buf_view(&text)));
     if (err.kind)
         fprintf(out, "answer: %d %s%s%s\n", tg_status_of(err.kind), err.msg,

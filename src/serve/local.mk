@@ -3,6 +3,7 @@ libtg_serve_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 libtg_serve_a_SOURCES = \
 	src/serve/answer.c \
 	src/serve/answer_iiif.c \
+	src/serve/disposition.c \
 	src/serve/explain.c \
 	src/serve/records.c \
 	src/serve/records.h \

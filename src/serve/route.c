@@ -18,7 +18,7 @@ static bool below(tg_str path, tg_str prefix, tg_str *head, tg_str *rest)
     return true;
 }
 
-const tg_uri_map *tg_route(const tg_config *config, tg_str path, tg_str *head, tg_str *rest)
+static const tg_uri_map *map_of(const tg_config *config, tg_str path, tg_str *head, tg_str *rest)
 {
     const tg_uri_map *best = NULL;
     size_t best_n = 0;
@@ -32,4 +32,55 @@ const tg_uri_map *tg_route(const tg_config *config, tg_str path, tg_str *head, t
         *rest = r;
     }
     return best;
+}
+
+/* Where load balancers look: the root, the program itself, a mapped prefix alone. Anything else
+ * that is no request is an error, never this page. */
+static bool is_home(tg_str path, tg_str query, bool mapped, tg_str rest)
+{
+    if (mapped)
+        return rest.n == 0;
+    return query.n == 0 && (path.n <= 1 || tg_str_ends(path, TG_STR(".fcgi")) ||
+                            tg_str_ends(path, TG_STR("tegula")));
+}
+
+static bool has_command(tg_str query, const char *const names[], size_t n)
+{
+    while (query.n) {
+        tg_str command, name, argument;
+        tg_str_cut(query, '&', &command, &query);
+        tg_str_cut(command, '=', &name, &argument);
+        for (size_t i = 0; i < n; i++)
+            if (tg_str_eq_nocase(name, tg_str_of(names[i])))
+                return true;
+    }
+    return false;
+}
+
+static bool refuse_query(tg_str query, tg_err *err)
+{
+    static const char *const others[] = {"FIF", "DeepZoom", "Zoomify"};
+    if (has_command(query, others, sizeof others / sizeof others[0]))
+        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
+    if (query.n)
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "no command this server knows");
+    return tg_fail(err, TG_ERR_NOT_FOUND, "no such address");
+}
+
+bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena *arena,
+                   tg_route *out, tg_err *err)
+{
+    tg_str name;
+    *out = (tg_route){.head = TG_STR(""), .rest = TG_STR("")};
+    const tg_uri_map *map = map_of(config, path, &out->head, &out->rest);
+    out->home = is_home(path, query, map != NULL, out->rest);
+    if (out->home)
+        return true;
+    if (map)
+        return map->protocol == TG_PROTOCOL_IIIF ||
+               tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
+    if (!tg_str_cut(query, '=', &name, &out->rest) || !tg_str_eq_nocase(name, TG_STR("IIIF")))
+        return refuse_query(query, err);
+    out->head = tg_arena_printf(arena, "%.*s?%.*s=", TG_STR_ARG(path), TG_STR_ARG(name));
+    return true;
 }

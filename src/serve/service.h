@@ -13,9 +13,18 @@ struct tg_service {
     tg_arena *arena; /* reset before each request */
 };
 
-/* The map that a path falls under: the longest prefix that ends at a slash or at the path's end.
- * *head: "/iiif/" as received, *rest: what stands behind it. NULL when there is none. */
-const tg_uri_map *tg_route(const tg_config *config, tg_str path, tg_str *head, tg_str *rest);
+/* Where a request goes: to the home page, or to IIIF with the text split into what stood in front
+ * ("/iiif/", "/fcgi-bin/tegula?IIIF=") and the rest. */
+typedef struct tg_route {
+    bool home;
+    tg_str head, rest;
+} tg_route;
+
+/* A path below a prefix of URI_MAP (the longest that ends at a slash or at the path's end), else
+ * "IIIF=…" in the query. TG_ERR_NOT_IMPLEMENTED for protocols that are not served, TG_ERR_NOT_FOUND
+ * and TG_ERR_BAD_REQUEST for what is no address at all. */
+bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena *arena,
+                   tg_route *out, tg_err *err);
 
 /* A IIIF request, parsed from the mapped path; fills the response or sets err. */
 bool tg_answer_iiif(tg_service *service, const tg_request *request, tg_str head, tg_str rest,
@@ -25,6 +34,12 @@ bool tg_answer_iiif(tg_service *service, const tg_request *request, tg_str head,
  * and Cache-Control, and answers 304 (returning true) when the client has it already. */
 bool tg_answer_validators(tg_service *service, const tg_request *request,
                           const tg_identity *identity, tg_str what, tg_response *response);
+
+/* The name to save a picture under: the identifier's file name without extension, and ending. A
+ * second, encoded form stands beside it for names that ASCII cannot hold (RFC 6266, section 4.3).
+ */
+void tg_answer_disposition(tg_arena *arena, bool attachment, tg_str identifier, tg_str ending,
+                           tg_response *response);
 
 /* The short page for load balancers and the curious. */
 void tg_answer_home(tg_response *response);
