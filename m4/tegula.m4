@@ -65,6 +65,18 @@ AC_DEFUN([TG_REQUIRE_LIB], [
   TG_SUMMARY([$5], [yes], [$3])
 ])
 
+dnl TG_OPTIONAL_LIB(VAR, LIBRARY, HEADER, FUNCTION, NAME, DEBIAN PACKAGE, WHAT FOR): likewise.
+AC_DEFUN([TG_OPTIONAL_LIB], [
+  tg_have_$1=no
+  AC_CHECK_HEADER([$3], [AC_CHECK_LIB([$2], [$4], [tg_have_$1=yes], [:])])
+  AS_IF([test $tg_have_$1 = yes],
+    [$1_LIBS=-l$2
+     TG_SUMMARY([$5], [yes], [$3, for $7])
+     AC_DEFINE([HAVE_$1], [1], [Define when $5 is there.])],
+    [TG_SUMMARY([$5], [no], [$3 not found: no $7; on Debian: apt-get install $6])])
+  AC_SUBST([$1_LIBS])
+])
+
 dnl TG_ISA_LIB(NAME, HOST PATTERN, FLAGS, INCLUDE, BODY): conditional TG_NAME, flags NAME_FLAGS.
 AC_DEFUN([TG_ISA_LIB], [
   tg_isa=no

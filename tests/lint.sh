@@ -95,7 +95,7 @@ include_directions() {
 foreign_headers() {
     local outside
     outside=$(find src include -name '*.[ch]' -not -path 'src/codec/*' -not -path 'src/cache/*' -not -path 'src/serve/*')
-    grep -nE '^#include <(tiff|tiffio|jpeg|jerror|png|webp/|openjpeg|lcms2|libmemcached|fcgi|fastcgi|zlib|zstd)' $outside /dev/null
+    grep -nE '^#include <(tiff|tiffio|jpeg|jerror|png|webp/|openjpeg|gif_lib|lcms2|libmemcached|fcgi|fastcgi|zlib|zstd)' $outside /dev/null
 }
 
 include_directions | report "includes point down only"
@@ -140,7 +140,7 @@ if command -v clang-tidy >/dev/null && [ -f "$build/config.h" ]; then
     # NEON does not compile here.
     find src -name '*.c' -not -name '*_neon.c' -print0 |
         xargs -0 -n 8 -P "$(nproc)" sh -c 'build=$0; clang-tidy --quiet --checks="-*,bugprone-*,-bugprone-branch-clone,-bugprone-easily-swappable-parameters,-bugprone-implicit-widening-of-multiplication-result,-bugprone-incorrect-roundings,-bugprone-narrowing-conversions,-bugprone-not-null-terminated-result,-bugprone-reserved-identifier,-bugprone-sizeof-expression" \
-            "$@" -- -std=gnu11 -include "$build/config.h" -Iinclude -Isrc -I"$build" -msse4.1 -mavx2 -mavx512bw -mavx512vl -mavx512dq' "$build" 2>/dev/null |
+            "$@" -- -std=gnu11 -include "$build/config.h" -Iinclude -Isrc -I"$build" $(pkg-config --cflags libopenjp2 2>/dev/null) -msse4.1 -mavx2 -mavx512bw -mavx512vl -mavx512dq' "$build" 2>/dev/null |
         grep -E ' (warning|error): ' | report "clang-tidy"
 else
     skip "clang-tidy" "not installed, or nothing configured in $build"

@@ -80,6 +80,10 @@ static const struct {
     {"WEBP_QUALITY=-1", 0, "-1"},
     {"WEBP_QUALITY=-2", 1, "-1"},
     {"WEBP_QUALITY=100", 0, "100"},
+    {"TIFF_COMPRESSION=5", 0, "5"},
+    {"TIFF_COMPRESSION=6", 1, "5"},
+    {"TIFF_COMPRESSION=lzw", 1, "2"},
+    {"TIFF_QUALITY=-1", 1, "0"},
     {"MAX_CVT=-1", 0, "-1"},
     {"MAX_CVT=0", 0, "5000"},
     {"MAX_CVT=1", 0, "1"},
@@ -169,6 +173,8 @@ static void test_fields(void)
     CHECK_INT(o.config.jpeg_quality, 75);
     CHECK_INT(o.config.png_quality, 1);
     CHECK_INT(o.config.webp_quality, 50);
+    CHECK_INT(o.config.tiff_compression, 2);
+    CHECK_INT(o.config.tiff_quality, 1);
     CHECK_INT(o.config.metadata_cache_entries, 1000);
     CHECK_INT(o.config.memcached_timeout_s, 86400);
     tg_config_defaults(&o.config);

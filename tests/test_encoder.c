@@ -8,51 +8,7 @@
 #include <webp/decode.h>
 
 #include "check.h"
-#include "tegula/encoder.h"
-
-/* Smooth in x and y, another slope in every channel; alpha rises from the left. */
-static unsigned value(uint32_t x, uint32_t y, unsigned c, const tg_encode_spec *s)
-{
-    unsigned max = s->fmt.bits == 8 ? 255 : 65535;
-
-    if (s->bitonal)
-        return (x / 3 + y / 5) % 2 ? max : 0;
-    return (unsigned)((uint64_t)max * ((c + 1) * x + (4 - c) * y) /
-                      ((c + 1) * s->width_px + (4 - c) * s->height_px));
-}
-
-static uint8_t *paint(const tg_encode_spec *s)
-{
-    unsigned n = s->fmt.channels;
-    uint8_t *px = malloc((size_t)s->width_px * s->height_px * tg_pixfmt_bytes(s->fmt));
-    uint8_t *p8 = px;
-    uint16_t *p16 = (uint16_t *)(void *)px;
-
-    for (uint32_t y = 0; y < s->height_px; y++)
-        for (uint32_t x = 0; x < s->width_px; x++)
-            for (unsigned c = 0; c < n; c++)
-                if (s->fmt.bits == 8)
-                    *p8++ = (uint8_t)value(x, y, c, s);
-                else
-                    *p16++ = (uint16_t)value(x, y, c, s);
-    return px;
-}
-
-/* In bands of `band` rows. */
-static bool encode(const tg_encode_spec *s, const uint8_t *px, uint32_t band, tg_buf *out,
-                   tg_err *err)
-{
-    size_t stride = s->width_px * tg_pixfmt_bytes(s->fmt);
-    tg_encoder *e = tg_encoder_new(s, out, err);
-    bool ok = e != NULL;
-
-    for (uint32_t y = 0; ok && y < s->height_px; y += band)
-        ok = tg_encoder_rows(e, px + y * stride, stride,
-                             s->height_px - y < band ? s->height_px - y : band, err);
-    ok = ok && tg_encoder_finish(e, err);
-    tg_encoder_free(e);
-    return ok;
-}
+#include "encoding.h"
 
 static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 {
@@ -66,7 +22,7 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 static void check_jpeg(uint32_t w, uint32_t h, unsigned channels, double dpi, int quality,
                        double tolerance)
 {
-    tg_encode_spec s = {TG_FORMAT_JPEG, w, h, {(uint8_t)channels, 8}, false, quality, dpi, dpi};
+    tg_encode_spec s = {TG_FORMAT_JPEG, w, h, {(uint8_t)channels, 8}, false, quality, dpi, dpi, 0};
     uint8_t *px = paint(&s), *got = malloc((size_t)w * h * channels);
     struct jpeg_decompress_struct cinfo;
     struct jpeg_error_mgr errors;
@@ -154,8 +110,8 @@ static void read_png(const tg_encode_spec *s, const tg_buf *out, uint8_t *got)
 static void check_png(uint32_t w, uint32_t h, unsigned channels, unsigned bits, bool bitonal,
                       int level, double dpi)
 {
-    tg_encode_spec s = {TG_FORMAT_PNG, w,     h,   {(uint8_t)channels, (uint8_t)bits},
-                        bitonal,       level, dpi, dpi};
+    tg_encode_spec s = {TG_FORMAT_PNG, w,   h, {(uint8_t)channels, (uint8_t)bits}, bitonal, level,
+                        dpi,           dpi, 0};
     size_t bytes = (size_t)w * h * tg_pixfmt_bytes(s.fmt);
     uint8_t *px = paint(&s), *got = calloc(1, bytes);
     tg_buf out = {0};
@@ -171,7 +127,7 @@ static void check_png(uint32_t w, uint32_t h, unsigned channels, unsigned bits, 
 
 static void check_webp(uint32_t w, uint32_t h, unsigned channels, int quality, double tolerance)
 {
-    tg_encode_spec s = {TG_FORMAT_WEBP, w, h, {(uint8_t)channels, 8}, false, quality, 0, 0};
+    tg_encode_spec s = {TG_FORMAT_WEBP, w, h, {(uint8_t)channels, 8}, false, quality, 0, 0, 0};
     uint8_t *px = paint(&s), *rgba;
     double sum = 0;
     tg_buf out = {0};
@@ -198,7 +154,7 @@ static void check_webp(uint32_t w, uint32_t h, unsigned channels, int quality, d
 static void check_refusals(void)
 {
     static const uint8_t row[4 * 70000];
-    tg_encode_spec s = {TG_FORMAT_JPEG, 65501, 1, {3, 8}, false, 80, 0, 0};
+    tg_encode_spec s = {TG_FORMAT_JPEG, 65501, 1, {3, 8}, false, 80, 0, 0, 0};
     tg_buf out = {0};
     tg_err err = {0};
     tg_encoder *e;
@@ -206,19 +162,19 @@ static void check_refusals(void)
     CHECK(!tg_encoder_new(&s, &out, &err));
     CHECK_INT(err.kind, TG_ERR_BAD_REQUEST);
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_WEBP, 1, 16384, {3, 8}, false, 80, 0, 0};
+    s = (tg_encode_spec){TG_FORMAT_WEBP, 1, 16384, {3, 8}, false, 80, 0, 0, 0};
     CHECK(!tg_encoder_new(&s, &out, &err));
     CHECK_INT(err.kind, TG_ERR_BAD_REQUEST);
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_PNG, 0, 10, {3, 8}, false, 1, 0, 0};
+    s = (tg_encode_spec){TG_FORMAT_PNG, 0, 10, {3, 8}, false, 1, 0, 0, 0};
     CHECK(!tg_encoder_new(&s, &out, &err));
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_WEBP, 16383, 16383, {3, 8}, false, 80, 0, 0}; /* 1 GiB */
+    s = (tg_encode_spec){TG_FORMAT_WEBP, 16383, 16383, {3, 8}, false, 80, 0, 0, 0}; /* 1 GiB */
     CHECK(!tg_encoder_new(&s, &out, &err));
     CHECK_INT(err.kind, TG_ERR_TOO_LARGE);
 
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_JPEG, 65500, 2, {3, 8}, false, 80, 0, 0};
+    s = (tg_encode_spec){TG_FORMAT_JPEG, 65500, 2, {3, 8}, false, 80, 0, 0, 0};
     out.max = 100; /* the buffer's ceiling */
     e = tg_encoder_new(&s, &out, &err);
     CHECK(!e || !tg_encoder_rows(e, row, 0, 2, &err) || !tg_encoder_finish(e, &err));

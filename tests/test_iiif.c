@@ -126,7 +126,7 @@ static void test_paths_refused(tg_arena *arena)
         {__LINE__, "15.3", "x.tif/full/bad/0/default.jpg", TG_ERR_BAD_REQUEST, "size"},
         {__LINE__, "15.3", "x.tif/full/max/bad/default.jpg", TG_ERR_BAD_REQUEST, "rotation"},
         {__LINE__, "12.5", "x.tif/full/max/0/grey.jpg", TG_ERR_BAD_REQUEST, "quality"},
-        {__LINE__, "13.4", "x.tif/full/max/0/default.tif", TG_ERR_BAD_REQUEST, "format"},
+        {__LINE__, "13.4", "x.tif/full/max/0/default.bmp", TG_ERR_BAD_REQUEST, "format"},
         {__LINE__, "13.4", "x.tif/full/max/0/default.", TG_ERR_BAD_REQUEST, "format"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -243,7 +243,10 @@ static const struct {
     {__LINE__, "13.4", BOTH, "full/max/0/default.jpeg", false},
     {__LINE__, "13.4", BOTH, "full/max/0/default.JPG", false},
     {__LINE__, "13.4", BOTH, "full/max/0/default.tiff", false},
-    {__LINE__, "13.4", BOTH, "full/max/0/default.gif", false},
+    {__LINE__, "13.3", BOTH, "full/max/0/default.tif", true},
+    {__LINE__, "13.3", BOTH, "full/max/0/default.pdf", true},
+    {__LINE__, "13.4", BOTH, "full/max/0/default.bmp", false},
+    {__LINE__, "13.4", BOTH, "full/max/0/default.jpx", false},
     {__LINE__, "13.4", BOTH, "full/max/0/default.", false},
     {__LINE__, "13.5", BOTH, "full/max/0/default", false},
 };
@@ -271,6 +274,24 @@ static void test_params(tg_arena *arena)
         }
         tg_arena_reset(arena);
     }
+}
+
+/* What was not built is refused as any unknown name is (and test_info_documents does not find it).
+ */
+static void test_formats(tg_arena *arena)
+{
+    for (unsigned i = 0; i < TG_FORMATS; i++) {
+        char text[64];
+        tg_job job;
+        tg_err err = {0};
+        snprintf(text, sizeof text, "full/max/0/default.%s", tg_formats[i].extension);
+        CHECK_INT(parse(arena, 3, text, &job, &err), tg_formats[i].available);
+        if (tg_formats[i].available)
+            CHECK_INT(job.format, i);
+        else
+            CHECK_INT(err.kind, TG_ERR_BAD_REQUEST);
+    }
+    tg_arena_reset(arena);
 }
 
 static void test_job_fields(tg_arena *arena)
@@ -412,6 +433,8 @@ static void test_canonical_idempotent(tg_arena *arena)
                       .rotation = rnd(3600) / 10.0,
                       .quality = (tg_quality)rnd(4),
                       .format = (tg_format)rnd(TG_FORMATS)};
+        if (!tg_formats[job.format].available)
+            job.format = TG_FORMAT_PNG;
         tg_job again;
         tg_geometry g, g2;
         tg_err err = {0};
@@ -619,6 +642,18 @@ static const char *info(tg_arena *arena, const tg_config *c, tg_iiif_image image
 
 #define ID "http://h.example/iiif/sub%2Fx.tif"
 
+/* The formats that not every build has. */
+#ifdef HAVE_GIF
+#define GIF "\"gif\", "
+#else
+#define GIF ""
+#endif
+#ifdef HAVE_OPENJP2
+#define JP2 "\"jp2\", "
+#else
+#define JP2 ""
+#endif
+
 /* Sections 4 and 5 as whole documents; 5000x3000 with 256-px tiles is case 23. */
 static void test_info_documents(tg_arena *arena)
 {
@@ -641,7 +676,8 @@ static void test_info_documents(tg_arena *arena)
         "\"scaleFactors\": [1, 2, 4, 8, 16, 32]}],\n"
         "  \"preferredFormats\": [\"jpg\", \"webp\", \"png\"],\n"
         "  \"extraQualities\": [\"bitonal\", \"color\", \"gray\"],\n"
-        "  \"extraFormats\": [\"webp\"],\n"
+        "  \"extraFormats\": [" GIF JP2
+        "\"pdf\", \"tif\", \"webp\"],\n"
         "  \"extraFeatures\": [\"canonicalLinkHeader\", \"mirroring\", \"profileLinkHeader\", "
         "\"rotationArbitrary\", \"sizeUpscaling\"]\n"
         "}\n";
@@ -659,7 +695,8 @@ static void test_info_documents(tg_arena *arena)
         "  \"profile\": [\"http://iiif.io/api/image/2/level2.json\", {\n"
         "    \"maxWidth\": 5000,\n"
         "    \"maxHeight\": 5000,\n"
-        "    \"formats\": [\"jpg\", \"png\", \"webp\"],\n"
+        "    \"formats\": [\"jpg\", \"png\", " GIF JP2
+        "\"pdf\", \"tif\", \"webp\"],\n"
         "    \"qualities\": [\"default\", \"bitonal\", \"color\", \"gray\"],\n"
         "    \"supports\": [\"baseUriRedirect\", \"canonicalLinkHeader\", \"cors\", "
         "\"jsonldMediaType\", \"mirroring\", \"profileLinkHeader\", \"regionByPct\", "
@@ -963,6 +1000,7 @@ int main(void)
     test_paths(arena);
     test_paths_refused(arena);
     test_params(arena);
+    test_formats(arena);
     test_job_fields(arena);
     test_canonical(arena);
     test_canonical_idempotent(arena);

@@ -1,4 +1,4 @@
-/* Encoders: rows in, a finished JPEG, PNG or WebP stream in a buffer out. */
+/* Encoders: rows in, a finished stream of one of the output formats in a buffer out. */
 #ifndef TEGULA_ENCODER_H
 #define TEGULA_ENCODER_H
 
@@ -10,34 +10,61 @@
 #include "tegula/err.h"
 #include "tegula/pixel.h"
 
-typedef enum tg_format { TG_FORMAT_JPEG, TG_FORMAT_PNG, TG_FORMAT_WEBP, TG_FORMATS } tg_format;
+/* The two that IIIF's level 2 asks for, then the others by extension: lists keep this order. */
+typedef enum tg_format {
+    TG_FORMAT_JPEG,
+    TG_FORMAT_PNG,
+    TG_FORMAT_GIF,
+    TG_FORMAT_JP2,
+    TG_FORMAT_PDF,
+    TG_FORMAT_TIFF,
+    TG_FORMAT_WEBP,
+    TG_FORMATS
+} tg_format;
 
 typedef struct tg_format_info {
-    const char *extension;  /* as IIIF names it: "jpg", "png", "webp" */
+    const char *extension;  /* as IIIF names it: "jpg", "tif" */
     const char *media_type; /* "image/jpeg" */
-    uint32_t max_side_px;   /* 65500, 2^31-1, 16383 */
-    bool alpha;             /* can carry an alpha channel */
-    uint8_t max_bits;       /* 8, or 16 for PNG */
+    uint32_t max_side_px;
+    bool alpha;       /* can carry an alpha channel */
+    uint8_t max_bits; /* per sample: 8 or 16 */
+    bool available;   /* false: its library was missing when this was built */
 } tg_format_info;
 
 extern const tg_format_info tg_formats[TG_FORMATS];
 
+/* By the numbers of TIFF_COMPRESSION. */
+typedef enum tg_tiff_compression {
+    TG_TIFF_NONE,
+    TG_TIFF_LZW,
+    TG_TIFF_DEFLATE,
+    TG_TIFF_JPEG,
+    TG_TIFF_WEBP,
+    TG_TIFF_ZSTD
+} tg_tiff_compression;
+
 typedef struct tg_encode_spec {
     tg_format format;
     uint32_t width_px, height_px;
-    tg_pixfmt fmt;       /* of the rows; JPEG: 1 or 3 channels of 8 bit; WebP: 8 bit */
-    bool bitonal;        /* every sample is 0 or max and there is 1 channel: PNG may use 1 bit */
-    int quality;         /* JPEG 1..100 (baseline, integer DCT, 4:2:0); WebP 0..100, -1 lossless;
-                            PNG 0..9 zlib level */
-    double dpi_x, dpi_y; /* 0 = unknown, then JFIF 1:1 without unit and no pHYs */
+    tg_pixfmt fmt; /* of the rows, within what tg_formats says */
+    bool bitonal;  /* every sample is 0 or max and there is 1 channel: PNG and TIFF take 1 bit */
+    int quality;   /* JPEG 1..100 (baseline, integer DCT, 4:2:0), PDF the same; WebP 0..100, -1
+                      lossless; PNG 0..9 zlib level; JP2 1..100, a signal-to-noise ratio that
+                      is the same for all pictures; TIFF by its compression; GIF none */
+    double dpi_x, dpi_y; /* 0 = unknown; then JFIF 1:1 without unit, no pHYs, PDF 1 px = 1/72 in */
+    tg_tiff_compression compression; /* TIFF: deflate instead where this cannot hold the pixels */
 } tg_encode_spec;
 
 typedef struct tg_encoder tg_encoder;
 
 /* Begins a stream at the end of out. out must outlive the encoder. NULL with err on failure:
- * TG_ERR_BAD_REQUEST when the format cannot hold the size. WebP keeps the whole raster (through
- * tg_image_alloc); JPEG and PNG keep rows. */
+ * TG_ERR_BAD_REQUEST when the format cannot hold the size, TG_ERR_NOT_IMPLEMENTED when it is not
+ * available. */
 tg_encoder *tg_encoder_new(const tg_encode_spec *spec, tg_buf *out, tg_err *err);
+
+/* Memory for pixels that an encoder holds besides its output, as an estimate: WebP and GIF need the
+ * whole raster, JP2 one row of its tiles, the others some rows. */
+uint64_t tg_encoder_cost_bytes(const tg_encode_spec *spec);
 
 /* Takes the next n rows; exactly height_px in all. */
 bool tg_encoder_rows(tg_encoder *e, const void *rows, size_t stride, uint32_t n, tg_err *err);

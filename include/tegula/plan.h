@@ -36,16 +36,20 @@ typedef struct tg_plan {
     bool gray, bitonal;
     tg_format format;
     int encode_quality;
-    double dpi_x, dpi_y;   /* scaled to the output; 0 = unknown */
-    uint32_t tiles;        /* stored tiles that will be decoded */
-    uint64_t decode_px;    /* pixels that will be decoded */
-    uint64_t memory_bytes; /* estimate of pixel memory held at once */
+    tg_tiff_compression compression; /* of TIFF */
+    double dpi_x, dpi_y;             /* scaled to the output; 0 = unknown */
+    uint32_t tiles;                  /* stored tiles that will be decoded */
+    uint64_t decode_px;              /* pixels that will be decoded */
+    uint64_t memory_bytes;           /* estimate of pixel memory held at once */
 } tg_plan;
 
 /* TG_ERR_BAD_REQUEST as tg_geometry_resolve, or when the format cannot hold the size;
  * TG_ERR_TOO_LARGE when the estimate passes the memory ceiling. */
 bool tg_plan_make(const tg_config *config, const tg_image *image, const tg_job *job, tg_plan *out,
                   tg_err *err);
+
+/* What the encoder is told. */
+tg_encode_spec tg_plan_encode_spec(const tg_plan *plan);
 
 /* The plan as text, "key: value" lines. */
 void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out);

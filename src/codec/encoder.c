@@ -6,15 +6,38 @@
 #include "encoder_ops.h"
 #include "tegula/mem.h"
 
+#ifdef HAVE_GIF
+#define WITH_GIF true
+#define GIF_OPS  &tg_gif_encoder_ops
+#else
+#define WITH_GIF false
+#define GIF_OPS  NULL
+#endif
+#ifdef HAVE_OPENJP2
+#define WITH_JP2 true
+#define JP2_OPS  &tg_jp2_encoder_ops
+#else
+#define WITH_JP2 false
+#define JP2_OPS  NULL
+#endif
+
 const tg_format_info tg_formats[TG_FORMATS] = {
-    [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8},
-    [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16},
-    [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8},
+    [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8, true},
+    [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16, true},
+    [TG_FORMAT_GIF] = {"gif", "image/gif", 65535, true, 8, WITH_GIF},
+    [TG_FORMAT_JP2] = {"jp2", "image/jp2", 65535, true, 16, WITH_JP2},
+    [TG_FORMAT_PDF] = {"pdf", "application/pdf", 65500, false, 8, true},
+    [TG_FORMAT_TIFF] = {"tif", "image/tiff", 0x7fffffff, true, 16, true},
+    [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8, true},
 };
 
 static const tg_encoder_ops *const ops_of[TG_FORMATS] = {
     [TG_FORMAT_JPEG] = &tg_jpeg_encoder_ops,
     [TG_FORMAT_PNG] = &tg_png_encoder_ops,
+    [TG_FORMAT_GIF] = GIF_OPS,
+    [TG_FORMAT_JP2] = JP2_OPS,
+    [TG_FORMAT_PDF] = &tg_pdf_encoder_ops,
+    [TG_FORMAT_TIFF] = &tg_tiff_encoder_ops,
     [TG_FORMAT_WEBP] = &tg_webp_encoder_ops,
 };
 
@@ -22,6 +45,9 @@ static bool check_spec(const tg_encode_spec *spec, tg_err *err)
 {
     const tg_format_info *info = &tg_formats[spec->format];
 
+    if (!info->available)
+        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "%s is not part of this build",
+                       info->extension);
     if (spec->width_px == 0 || spec->height_px == 0)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "the image would be empty");
     if (spec->width_px > info->max_side_px || spec->height_px > info->max_side_px)
@@ -31,6 +57,13 @@ static bool check_spec(const tg_encode_spec *spec, tg_err *err)
         (tg_pixfmt_alpha(spec->fmt) && !info->alpha))
         return tg_fail(err, TG_ERR_INTERNAL, "pixels do not suit the output format");
     return true;
+}
+
+uint64_t tg_encoder_cost_bytes(const tg_encode_spec *spec)
+{
+    const tg_encoder_ops *ops = ops_of[spec->format];
+
+    return ops && ops->cost_bytes ? ops->cost_bytes(spec) : 0;
 }
 
 tg_encoder *tg_encoder_new(const tg_encode_spec *spec, tg_buf *out, tg_err *err)

@@ -11,6 +11,7 @@ typedef struct tg_encoder_ops {
     bool (*rows)(tg_encoder *e, const uint8_t *rows, size_t stride, uint32_t n, tg_err *err);
     bool (*finish)(tg_encoder *e, tg_err *err);
     void (*end)(tg_encoder *e);
+    uint64_t (*cost_bytes)(const tg_encode_spec *spec); /* NULL: some rows, not worth counting */
 } tg_encoder_ops;
 
 struct tg_encoder {
@@ -22,6 +23,10 @@ struct tg_encoder {
 
 extern const tg_encoder_ops tg_jpeg_encoder_ops;
 extern const tg_encoder_ops tg_png_encoder_ops;
+extern const tg_encoder_ops tg_gif_encoder_ops; /* HAVE_GIF */
+extern const tg_encoder_ops tg_jp2_encoder_ops; /* HAVE_OPENJP2 */
+extern const tg_encoder_ops tg_pdf_encoder_ops;
+extern const tg_encoder_ops tg_tiff_encoder_ops;
 extern const tg_encoder_ops tg_webp_encoder_ops;
 
 #endif

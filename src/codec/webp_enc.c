@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "enc_rows.h"
 #include "encoder_ops.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
@@ -59,30 +60,6 @@ static bool webp_begin(tg_encoder *e, tg_err *err)
     return picture->argb != NULL;
 }
 
-static uint32_t argb(uint32_t a, uint32_t r, uint32_t g, uint32_t b)
-{
-    return a << 24 | r << 16 | g << 8 | b;
-}
-
-static void import_row(uint32_t *dst, const uint8_t *src, uint32_t n, unsigned channels)
-{
-    for (uint32_t i = 0; i < n; i++, src += channels) {
-        switch (channels) {
-        case 1:
-            dst[i] = argb(255, src[0], src[0], src[0]);
-            break;
-        case 2:
-            dst[i] = argb(src[1], src[0], src[0], src[0]);
-            break;
-        case 3:
-            dst[i] = argb(255, src[0], src[1], src[2]);
-            break;
-        default:
-            dst[i] = argb(src[3], src[0], src[1], src[2]);
-        }
-    }
-}
-
 static bool webp_rows(tg_encoder *e, const uint8_t *rows, size_t stride, uint32_t n, tg_err *err)
 {
     webp_encoder *w = (webp_encoder *)e;
@@ -90,8 +67,8 @@ static bool webp_rows(tg_encoder *e, const uint8_t *rows, size_t stride, uint32_
 
     (void)err;
     for (uint32_t i = 0; i < n; i++)
-        import_row(w->picture.argb + (size_t)(e->rows_done + i) * width_px, rows + i * stride,
-                   width_px, e->spec.fmt.channels);
+        tg_argb_row(w->picture.argb + (size_t)(e->rows_done + i) * width_px, rows + i * stride,
+                    width_px, e->spec.fmt.channels);
     return true;
 }
 
@@ -119,6 +96,11 @@ static void webp_end(tg_encoder *e)
     WebPPictureFree(&w->picture); /* what WebPEncode added */
 }
 
+static uint64_t webp_cost_bytes(const tg_encode_spec *spec)
+{
+    return (uint64_t)spec->width_px * spec->height_px * 4;
+}
+
 const tg_encoder_ops tg_webp_encoder_ops = {
-    sizeof(webp_encoder), webp_begin, webp_rows, webp_finish, webp_end,
+    sizeof(webp_encoder), webp_begin, webp_rows, webp_finish, webp_end, webp_cost_bytes,
 };

@@ -48,7 +48,7 @@ const tg_variable tg_variables[] = {
      NUMBER(INT64, metadata_cache_entries, 0, INT32_MAX)},
 
     /* output */
-    {{"JPEG_QUALITY", "75", "1 to 100", "quality of JPEG output"},
+    {{"JPEG_QUALITY", "75", "1 to 100", "quality of JPEG output, and of JPEG 2000 and PDF"},
      NUMBER(INT, jpeg_quality, 1, 100)},
     {{"PNG_COMPRESSION_LEVEL", NULL, "-1 to 9 or the name of a zlib constant",
       "another name of PNG_QUALITY, which it overrides; -1 is zlib's default, 6"},
@@ -61,8 +61,13 @@ const tg_variable tg_variables[] = {
      NUMBER(INT, webp_quality, -1, 100)},
     {{"AVIF_QUALITY", "50", "-1 to 100", "quality of AVIF output"}, UNUSED},
     {{"AVIF_CODEC", "0", "0 to 3", "coder of AVIF output"}, UNUSED},
-    {{"TIFF_COMPRESSION", "2", "0 to 5", "compression of TIFF output"}, UNUSED},
-    {{"TIFF_QUALITY", "1", "0 to 100", "quality or effort of TIFF output"}, UNUSED},
+    {{"TIFF_COMPRESSION", "2", "0 to 5",
+      "compression of TIFF output: 0 none, 1 LZW, 2 deflate, 3 JPEG, 4 WebP, 5 Zstandard"},
+     NUMBER(INT, tiff_compression, 0, 5)},
+    {{"TIFF_QUALITY", "1", "0 to 100",
+      "effort of TIFF output with deflate (at most 9) or Zstandard (19), quality with JPEG or "
+      "WebP"},
+     NUMBER(INT, tiff_quality, 0, 100)},
     {{"MAX_CVT", "5000", "-1, or 1 to 2147483647; 0 = 5000",
       "longest side of an output image in pixels, -1 = no limit"},
      FIELD(SIDE, max_cvt)},
@@ -80,7 +85,7 @@ const tg_variable tg_variables[] = {
       "send stored tiles as they stand where the request allows it"},
      FIELD(BOOL, codec_passthrough)},
     {{"BACKGROUND", "#ffffff", "#rrggbb or r,g,b",
-      "colour under transparent pixels in JPEG output"},
+      "colour under transparent pixels in JPEG and PDF output"},
      FIELD(COLOUR, background)},
     {{"MAX_LAYERS", "0", "-1 or more", "quality layers of JPEG 2000 to decode"}, UNUSED},
     {{"MAX_ICC", "65536", "-1 or more", "embed colour profiles smaller than this many bytes"},

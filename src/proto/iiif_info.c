@@ -54,7 +54,8 @@ static void put_formats(tg_buf *out, const char *key, bool beyond_level2)
 {
     const char *names[TG_FORMATS] = {0};
     for (unsigned i = 0; i < TG_FORMATS; i++)
-        if (!beyond_level2 || (i != TG_FORMAT_JPEG && i != TG_FORMAT_PNG))
+        if (tg_formats[i].available &&
+            (!beyond_level2 || (i != TG_FORMAT_JPEG && i != TG_FORMAT_PNG)))
             names[i] = tg_formats[i].extension;
     put_list(out, key, names, TG_FORMATS);
 }

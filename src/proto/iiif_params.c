@@ -109,7 +109,7 @@ static bool parse_quality(tg_str s, tg_job *job)
 static bool parse_format(tg_str s, tg_job *job)
 {
     for (unsigned i = 0; i < TG_FORMATS; i++) {
-        if (!tg_str_is(s, tg_formats[i].extension))
+        if (!tg_formats[i].available || !tg_str_is(s, tg_formats[i].extension))
             continue;
         job->format = (tg_format)i;
         return true;
@@ -132,7 +132,8 @@ static const struct {
     {"region", "full, square, x,y,w,h or pct:x,y,w,h", parse_region},
     {"size", "a size as this version of the Image API writes it", parse_size},
     {"rotation", "0 to 360 degrees, with or without !", parse_rotation},
-    {"quality.format", "default, color, gray or bitonal in jpg, png or webp", parse_quality_format},
+    {"quality.format", "default, color, gray or bitonal, and a format that info.json names",
+     parse_quality_format},
 };
 
 bool tg_iiif_params_plausible(const tg_str raw[TG_IIIF_PARAMS], tg_arena *arena)

@@ -89,6 +89,16 @@ static void plan_turn(tg_plan *p, const tg_job *job)
         tg_rotated_size(p->geometry.w, p->geometry.h, p->angle, &p->out_w, &p->out_h);
 }
 
+static int encode_quality(const tg_config *config, tg_format format)
+{
+    const int of[TG_FORMATS] = {
+        [TG_FORMAT_JPEG] = config->jpeg_quality, [TG_FORMAT_PNG] = config->png_quality,
+        [TG_FORMAT_JP2] = config->jpeg_quality,  [TG_FORMAT_PDF] = config->jpeg_quality,
+        [TG_FORMAT_TIFF] = config->tiff_quality, [TG_FORMAT_WEBP] = config->webp_quality,
+    };
+    return of[format];
+}
+
 static void plan_output(tg_plan *p, const tg_config *config, const tg_image *image,
                         const tg_job *job)
 {
@@ -102,9 +112,8 @@ static void plan_output(tg_plan *p, const tg_config *config, const tg_image *ima
     p->out_fmt.channels = colour && !p->gray ? 3 : 1;
     if (alpha && format->alpha && !p->bitonal)
         p->out_fmt.channels++;
-    p->encode_quality = job->format == TG_FORMAT_JPEG  ? config->jpeg_quality
-                        : job->format == TG_FORMAT_PNG ? config->png_quality
-                                                       : config->webp_quality;
+    p->encode_quality = encode_quality(config, job->format);
+    p->compression = (tg_tiff_compression)config->tiff_compression;
     p->dpi_x = image->dpi_x * p->geometry.w / p->geometry.region.w;
     p->dpi_y = image->dpi_y * p->geometry.h / p->geometry.region.h;
     if (p->quarter % 2) {
@@ -129,8 +138,21 @@ static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *ima
     p->row = p->window.y / level->tile_h_px;
 }
 
+tg_encode_spec tg_plan_encode_spec(const tg_plan *p)
+{
+    return (tg_encode_spec){.format = p->format,
+                            .width_px = p->out_w,
+                            .height_px = p->out_h,
+                            .fmt = p->out_fmt,
+                            .bitonal = p->bitonal,
+                            .quality = p->encode_quality,
+                            .dpi_x = p->dpi_x,
+                            .dpi_y = p->dpi_y,
+                            .compression = p->compression};
+}
+
 /* The job without any resampling in it costs a band; a turn holds the whole raster, twice when the
- * angle is free (source and a band of the result), WebP holds the result. */
+ * angle is free (source and a band of the result), some encoders hold the result. */
 static void plan_cost(tg_plan *p, const tg_image *image)
 {
     const tg_level *level = &image->level[p->level];
@@ -139,6 +161,7 @@ static void plan_cost(tg_plan *p, const tg_image *image)
     uint32_t across = (p->window.x + p->window.w - 1) / tw - p->window.x / tw + 1;
     uint32_t down = (p->window.y + p->window.h - 1) / th - p->window.y / th + 1;
     size_t out_bytes = tg_pixfmt_bytes(p->out_fmt);
+    tg_encode_spec spec = tg_plan_encode_spec(p);
     bool turned = p->quarter || p->angle != 0;
     p->tiles = p->stored ? 1 : across * down;
     p->decode_px = p->stored ? 0 : (uint64_t)p->tiles * tw * th;
@@ -150,8 +173,7 @@ static void plan_cost(tg_plan *p, const tg_image *image)
         p->memory_bytes += (uint64_t)p->geometry.w * p->geometry.h * (out_bytes + (p->angle != 0));
     if (p->quarter)
         p->memory_bytes += (uint64_t)p->out_w * p->out_h * out_bytes;
-    if (p->format == TG_FORMAT_WEBP)
-        p->memory_bytes += (uint64_t)p->out_w * p->out_h * 4;
+    p->memory_bytes += tg_encoder_cost_bytes(&spec);
     if (p->stored)
         p->memory_bytes = 0;
 }
@@ -163,7 +185,7 @@ static bool check_output(const tg_plan *p, tg_err *err)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "size: %s holds at most %u pixels a side",
                        format->extension, format->max_side_px);
     if (p->memory_bytes > tg_image_ceiling()) {
-        tg_fail_detail(err, "plan needs %llu bytes, the ceiling is %zu",
+        tg_fail_detail(err, "the plan needs %llu bytes, MEMORY_LIMIT is %zu",
                        (unsigned long long)p->memory_bytes, tg_image_ceiling());
         return tg_fail(err, TG_ERR_TOO_LARGE,
                        "the request needs more memory than this server allows");

@@ -119,14 +119,7 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
                         tg_err *err)
 {
     const tg_plan *p = r->plan;
-    tg_encode_spec spec = {.format = p->format,
-                           .width_px = p->out_w,
-                           .height_px = p->out_h,
-                           .fmt = p->out_fmt,
-                           .bitonal = p->bitonal,
-                           .quality = p->encode_quality,
-                           .dpi_x = p->dpi_x,
-                           .dpi_y = p->dpi_y};
+    tg_encode_spec spec = tg_plan_encode_spec(p);
     tg_chain_before_turn(&r->before, config, p);
     tg_chain_after_turn(&r->after, config, p, tg_chain_out(&r->before));
     for (int i = 0; i < 2; i++) {

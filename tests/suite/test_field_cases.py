@@ -277,7 +277,8 @@ def test_22_what_is_advertised_works():
                 (V2, extra["formats"], extra["qualities"])):
             for form in forms:
                 for quality in qualities:
-                    assert get(version, name, size="60,", quality=quality, form=form).image().size == (60, 40)
+                    reply = expect(get(version, name, size="60,", quality=quality, form=form), 200, form)
+                    assert form == "pdf" or reply.image().size == (60, 40), form
         features = {"regionSquare": "square/60,/0", "mirroring": "full/60,/!0", "rotationArbitrary": "full/60,/33",
                     "sizeUpscaling": "full/^400,/0", "sizeAboveFull": "full/400,/0"}
         for version, offered in ((V3, three["extraFeatures"]), (V2, extra["supports"])):
