@@ -1,1 +1,1 @@
-EXTRA_DIST += conf/tegula.env conf/tegula.service conf/tegula.socket
+nobase_dist_doc_DATA += conf/tegula.env conf/tegula.logrotate conf/tegula.service conf/tegula.socket

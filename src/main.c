@@ -123,6 +123,7 @@ static int check_config(void)
 {
     tg_config config;
     unsigned problems = tg_config_read(&config, environ, stderr);
+    problems += tg_config_look(&config, stderr);
     tg_config_print(&config, environ, stdout);
     return problems ? 1 : 0;
 }
@@ -157,8 +158,10 @@ static int serve(const tg_serve_options *options)
         return 1;
     FILE *report = open_memstream(&text, &n);
     tg_config_read(&config, environ, report);
-    if (report)
+    if (report) {
+        tg_config_look(&config, report);
         fclose(report);
+    }
     tg_log_open(config.log_file, config.verbosity);
     log_lines(text ? text : (char[]){""});
     free(text);

@@ -1,5 +1,5 @@
 # What the server suites and ./check run, the configurations they start, and the pages of ./serve.
-nobase_dist_doc_DATA = README COPYING \
+nobase_dist_doc_DATA += README COPYING \
 	apache/httpd.conf apache/tegula-fcgid.conf apache/tegula-proxy.conf \
 	nginx/nginx.conf nginx/conf.d/tegula.conf nginx/tegula/fastcgi.conf nginx/tegula/listen.conf \
 	nginx/tegula/pool.conf nginx/tegula/pool-unix.conf

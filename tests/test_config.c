@@ -265,6 +265,40 @@ static char *read_file(const char *path)
 
 /* Each variable has an entry `.BR NAME " (DEFAULT; RANGE)"`, in man's writing of - and backslash.
  */
+/* What parses and cannot be right: found in the file system. */
+static void test_look(void)
+{
+    static const struct {
+        const char *prefix, *log, *base_url;
+        const char *said; /* NULL: nothing */
+    } rows[] = {
+        {"/tmp/", "", "", NULL},
+        {"/", "syslog", "https://img.example.org/iiif", NULL},
+        {"/tmp/map-", "/tmp/tegula.log", "", NULL}, /* the prefix of names in a folder */
+        {"/tmp", "", "", "a folder needs a slash"},
+        {"/nonexistent/images/", "", "", "no such folder"},
+        {"images/", "", "", "begin it with /"},
+        {"\"/tmp/\"", "", "", "quotes"},
+        {"/tmp/", "/nonexistent/x.log", "", "no such folder"},
+        {"/tmp/", "/tmp", "", "is a folder"},
+        {"/tmp/", "Syslog", "", "is syslog meant?"},
+        {"/tmp/", "", "https://img.example.org/?a=b", "? or #"},
+        {"/tmp/", "", "img.example.org", "http://"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024] = "";
+        FILE *report = fmemopen(text, sizeof text, "w");
+        tg_config config;
+        tg_config_defaults(&config);
+        config.filesystem_prefix = rows[i].prefix;
+        config.log_file = rows[i].log;
+        config.base_url = rows[i].base_url;
+        CHECK_INT(tg_config_look(&config, report), rows[i].said != NULL);
+        fclose(report);
+        CHECK(!rows[i].said || strstr(text, rows[i].said));
+    }
+}
+
 static void test_manual(void)
 {
     const char *page = read_file(TEST_MAN);
@@ -316,6 +350,7 @@ int main(void)
     test_maps();
     test_other_names();
     test_empty_prefix();
+    test_look();
     test_manual();
     test_example();
     return check_done();

@@ -79,6 +79,11 @@ bool tg_config_variable(unsigned i, tg_variable_doc *out);
  * be NULL. Strings point into envp or static text and are never freed. */
 unsigned tg_config_read(tg_config *config, char *const envp[], FILE *report);
 
+/* What parses and still cannot be right: a folder that is not there or lacks its slash, quotes, a
+ * log in a folder that is not there. One line each on report; returns their number. Looks at the
+ * file system, changes nothing. */
+unsigned tg_config_look(const tg_config *config, FILE *report);
+
 /* The defaults alone. filesystem_prefix is empty in them: no image can be served. */
 void tg_config_defaults(tg_config *config);
 

@@ -25,7 +25,7 @@ tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
     for (const tg_codec *const *codec = tg_codecs; *codec; codec++)
         if ((*codec)->probe(head, (size_t)n))
             return (*codec)->open(fd, size_bytes, page, err);
-    tg_fail(err, TG_ERR_NOT_IMAGE, "the file is no image of a known format");
+    tg_fail(err, TG_ERR_NOT_IMAGE, "the file is not a TIFF, and no other kind is read here");
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libtg_config.a
 libtg_config_a_SOURCES = \
+	src/config/look.c \
 	src/config/maps.c \
 	src/config/near.c \
 	src/config/parse.c \

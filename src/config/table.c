@@ -19,14 +19,14 @@ const tg_filter tg_filter_numbers[TG_FILTER_NUMBERS] = {TG_FILTER_NEAREST, TG_FI
 const tg_variable tg_variables[] = {
     /* log */
     {{"VERBOSITY", "1", "0 to 6",
-      "what is logged: 0 nothing, 1 start, stop and errors, 2 requests, 3 and up how they were "
-      "answered"},
+      "what is logged: 0 nothing, 1 start, stop and errors, 2 requests, 3 and up why they were "
+      "refused"},
      NUMBER(INT, verbosity, 0, 6)},
     {{"LOGFILE", "", "a path, syslog, or empty", "where the log goes; empty is standard error"},
      FIELD(TEXT, log_file)},
 
     /* files */
-    {{"FILESYSTEM_PREFIX", "", "text, not empty", "put before every identifier, nothing between"},
+    {{"FILESYSTEM_PREFIX", "", "a folder with a slash at its end", "put before every identifier, nothing between"},
      FIELD(TEXT, filesystem_prefix)},
     {{"FILESYSTEM_SUFFIX", "", "text", "put behind every identifier, nothing between"},
      FIELD(TEXT, filesystem_suffix)},

@@ -126,13 +126,15 @@ static bool parse_quality_format(int version, tg_str s, tg_job *job)
 }
 
 static const struct {
-    const char *name, *expected;
+    const char *name, *expected, *expected_in_2; /* NULL: the same */
     bool (*parse)(int version, tg_str s, tg_job *job);
 } params[TG_IIIF_PARAMS] = {
-    {"region", "full, square, x,y,w,h or pct:x,y,w,h", parse_region},
-    {"size", "a size as this version of the Image API writes it", parse_size},
-    {"rotation", "0 to 360 degrees, with or without !", parse_rotation},
-    {"quality.format", "default, color, gray or bitonal, and a format that info.json names",
+    {"region", "full, square, x,y,w,h or pct:x,y,w,h", NULL, parse_region},
+    {"size",
+     "max (version 3 has no full), w, or ,h or w,h or !w,h or pct:n, with ^ in front to enlarge",
+     "full, max, w, or ,h or w,h or !w,h or pct:n", parse_size},
+    {"rotation", "0 to 360 degrees, with or without !", NULL, parse_rotation},
+    {"quality.format", "default, color, gray or bitonal, and a format that info.json names", NULL,
      parse_quality_format},
 };
 
@@ -161,7 +163,8 @@ bool tg_iiif_parse_params(int version, tg_str region, tg_str size, tg_str rotati
             return false;
         if (!params[i].parse(version, text, job))
             return tg_fail(err, TG_ERR_BAD_REQUEST, "%s: expected %s", params[i].name,
-                           params[i].expected);
+                           version == 2 && params[i].expected_in_2 ? params[i].expected_in_2
+                                                                   : params[i].expected);
     }
     return true;
 }
