@@ -271,7 +271,7 @@ static void test_look(void)
     static const struct {
         const char *prefix, *log, *base_url;
         const char *said; /* NULL: nothing */
-    } rows[] = {
+    } cases[] = {
         {"/tmp/", "", "", NULL},
         {"/", "syslog", "https://img.example.org/iiif", NULL},
         {"/tmp/map-", "/tmp/tegula.log", "", NULL}, /* the prefix of names in a folder */
@@ -285,17 +285,17 @@ static void test_look(void)
         {"/tmp/", "", "https://img.example.org/?a=b", "? or #"},
         {"/tmp/", "", "img.example.org", "http://"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[1024] = "";
         FILE *report = fmemopen(text, sizeof text, "w");
         tg_config config;
         tg_config_defaults(&config);
-        config.filesystem_prefix = rows[i].prefix;
-        config.log_file = rows[i].log;
-        config.base_url = rows[i].base_url;
-        CHECK_INT(tg_config_look(&config, report), rows[i].said != NULL);
+        config.filesystem_prefix = cases[i].prefix;
+        config.log_file = cases[i].log;
+        config.base_url = cases[i].base_url;
+        CHECK_INT(tg_config_look(&config, report), cases[i].said != NULL);
         fclose(report);
-        CHECK(!rows[i].said || strstr(text, rows[i].said));
+        CHECK(!cases[i].said || strstr(text, cases[i].said));
     }
 }
 
