@@ -24,7 +24,7 @@ function show(info, id, name, view) {
   map = L.map('map', {
     crs: L.CRS.Simple,
     attributionControl: false,
-    zoomSnap: 0.25,
+    zoomSnap: 0.05,
     zoomDelta: 1,
     wheelPxPerZoomLevel: 120,
   });
@@ -79,7 +79,7 @@ function open() {
   byId('title').textContent = name;
   fetch('images.json').then((reply) => reply.json()).then((found) => linkNeighbours(found.images, id), () => {});
   fetch(`iiif/3/${id}/info.json`).then((reply) => {
-    if (!reply.ok) throw new Error(reply.statusText || `status ${reply.status}`);
+    if (!reply.ok) return reply.text().then((text) => { throw new Error(text.trim() || `status ${reply.status}`); });
     return reply.json();
   }).then((info) => show(info, id, name, new URLSearchParams(view))).catch((error) => fail(`${name}: ${error.message}`));
 }

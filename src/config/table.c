@@ -26,7 +26,8 @@ const tg_variable tg_variables[] = {
      FIELD(TEXT, log_file)},
 
     /* files */
-    {{"FILESYSTEM_PREFIX", "", "a folder with a slash at its end", "put before every identifier, nothing between"},
+    {{"FILESYSTEM_PREFIX", "", "a folder with a slash at its end",
+      "put before every identifier, nothing between"},
      FIELD(TEXT, filesystem_prefix)},
     {{"FILESYSTEM_SUFFIX", "", "text", "put behind every identifier, nothing between"},
      FIELD(TEXT, filesystem_suffix)},
