@@ -164,6 +164,8 @@ static void check_refused(const char *what, size_t at, const char *bytes, size_t
 
 static void check_refusals(void)
 {
+    static const char hole[80];
+
     check_refused("no SOI", 0, LIT("\0"));
     check_refused("progressive", 2, LIT("\xff\xc2"));
     check_refused("lossless", 2, LIT("\xff\xc3"));
@@ -173,6 +175,9 @@ static void check_refusals(void)
     check_refused("four components", 11, LIT("\4"));
     check_refused("sampling 0", 13, LIT("\0"));
     check_refused("a table that is not there", 14, LIT("\3"));
+    check_refused("the end marker half way", 60, LIT("\xff\xd9"));
+    check_refused("a restart that is not due", 60, LIT("\xff\xd0"));
+    check_refused("a hole of zeros", 60, hole, sizeof hole);
 }
 
 int main(void)

@@ -63,6 +63,30 @@ static void test_budget(void)
     CHECK(!holds(a, 0));
 }
 
+/* Tiles make room for a request that would else be refused; the newest, perhaps being filled,
+ * stays. */
+static void test_pressure(void)
+{
+    tg_err err = {0};
+    uint64_t a = tg_tile_cache_new_image();
+    size_t ceiling = tg_image_ceiling();
+    tg_tile_cache_set_budget(4000);
+    tg_image_set_ceiling(4000);
+    tg_image_on_pressure(tg_tile_cache_shrink);
+    for (uint32_t col = 0; col < 4; col++)
+        put(a, col, 1000);
+    void *request = tg_image_alloc(2500, 1, &err);
+    CHECK(request != NULL);
+    CHECK(!holds(a, 0) && !holds(a, 1) && !holds(a, 2) && holds(a, 3));
+    CHECK(tg_image_alloc(2500, 1, &err) == NULL);
+    CHECK_INT(err.kind, TG_ERR_TOO_LARGE);
+    CHECK(holds(a, 3));
+    tg_image_free(request);
+    tg_tile_cache_drop_image(a);
+    tg_image_on_pressure(NULL);
+    tg_image_set_ceiling(ceiling);
+}
+
 /* Each rectangle is read without a cache, filling it, and from it. */
 static void test_same_pixels(void)
 {
@@ -127,6 +151,7 @@ int main(void)
     fixture_init();
     test_least_recent_goes_first();
     test_budget();
+    test_pressure();
     test_same_pixels();
     test_damaged_tile_is_not_kept();
     return check_done();

@@ -5,10 +5,15 @@
 
 #include <stdbool.h>
 
+#include "tegula/err.h"
+
 /* How to find out; NULL: somebody always waits. Called at most every few milliseconds. */
 void tg_abandon_hook(bool (*gone)(void *ctx), void *ctx);
 
-/* True once the asker has gone. Cheap enough to be called for every band of an image. */
+/* True once the asker has gone. Cheap enough to be called for every row of an image. */
 bool tg_abandoned(void);
+
+/* False, with TG_ERR_ABANDONED set, once the asker has gone. */
+bool tg_still_wanted(tg_err *err);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct tg_level {
 typedef struct tg_image tg_image;
 
 typedef struct tg_codec {
-    const char *name; /* "tiff" */
+    const char *name; /* "TIFF", as messages write it */
     const char *help; /* one line for --formats */
 
     /* True if the first n bytes (up to 64) are this format's. */
@@ -72,6 +72,7 @@ struct tg_image {
     tg_level level[TG_MAX_LEVELS]; /* largest first */
     bool tiled;                    /* level[0] is stored in tiles, not strips */
     double dpi_x, dpi_y;           /* 0 = unknown */
+    int fd;                        /* of the file, for fstat; the codec closes it */
     bool keep_tiles;               /* set by who reads: decoded tiles may go to the tile cache */
     size_t held_bytes;             /* memory held while open, for the cache's accounts */
 };

@@ -18,6 +18,10 @@ void *tg_new(size_t size) __attribute__((returns_nonnull, malloc, alloc_size(1))
 void *tg_image_alloc(size_t n, size_t size, tg_err *err) __attribute__((nonnull(3)));
 void tg_image_free(void *p);
 
+/* Who can give memory back (the cache of tiles) is asked to when the ceiling is met, before a
+ * request is refused. NULL: nobody. */
+void tg_image_on_pressure(void (*give_back)(size_t bytes));
+
 /* The ceiling in bytes for all of tg_image_alloc together (default 512 MiB), and what is in use. */
 void tg_image_set_ceiling(size_t bytes);
 size_t tg_image_ceiling(void);

@@ -40,6 +40,10 @@ void tg_sources_clear(tg_sources *cache);
 tg_source *tg_source_get(tg_sources *cache, tg_str identifier, tg_err *err);
 void tg_source_release(tg_sources *cache, tg_source *source); /* NULL is fine */
 
+/* Is the file behind a source still what it was when it was opened? One written in place while it
+ * is read can give a picture of two halves. TG_ERR_BUSY when it is not. */
+bool tg_source_unchanged(const tg_source *source, tg_err *err);
+
 /* As far as tg_source_get's stat, without opening: is there a regular file? */
 bool tg_source_exists(tg_sources *cache, tg_str identifier, tg_err *err);
 

@@ -22,12 +22,16 @@ uint64_t tg_tile_cache_new_image(void);
 /* Forgets the tiles of an image that is closed. */
 void tg_tile_cache_drop_image(uint64_t image);
 
-/* The tile's pixels, or NULL. Valid until the next put or drop. */
+/* The tile's pixels, or NULL. Valid until the next put or drop, or tg_image_alloc. */
 const uint8_t *tg_tile_cache_get(const tg_tile_key *key);
 
 /* Room for a tile's pixels, to be filled by the caller at once; NULL when it is not worth keeping
  * or there is no memory. A tile that could not be filled is taken back with tg_tile_cache_drop. */
 uint8_t *tg_tile_cache_put(const tg_tile_key *key, size_t bytes);
 void tg_tile_cache_drop(const tg_tile_key *key);
+
+/* Gives up at least so many bytes of the oldest tiles, but never the newest, which may be about to
+ * be filled. For tg_image_on_pressure. */
+void tg_tile_cache_shrink(size_t bytes);
 
 #endif

@@ -34,3 +34,9 @@ bool tg_abandoned(void)
     asker.is_gone = asker.gone(asker.ctx);
     return asker.is_gone;
 }
+
+bool tg_still_wanted(tg_err *err)
+{
+    return !tg_abandoned() ||
+           tg_fail(err, TG_ERR_ABANDONED, "nobody waits for the answer any more");
+}

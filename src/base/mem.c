@@ -13,6 +13,7 @@
 /* The process-lifetime account: a worker has one thread, so no locks. */
 static size_t ceiling_bytes = (size_t)512 << 20;
 static size_t in_use_bytes;
+static void (*give_back_bytes)(size_t bytes);
 
 void *tg_new(size_t size)
 {
@@ -24,11 +25,24 @@ void *tg_new(size_t size)
     return p;
 }
 
+static bool fits(size_t bytes)
+{
+    return bytes <= ceiling_bytes && in_use_bytes <= ceiling_bytes - bytes;
+}
+
+/* Room below the ceiling, if need be made by those who keep what can be made again. */
+static bool make_room(size_t bytes)
+{
+    if (!fits(bytes) && bytes <= ceiling_bytes && give_back_bytes)
+        give_back_bytes(in_use_bytes - (ceiling_bytes - bytes));
+    return fits(bytes);
+}
+
 void *tg_image_alloc(size_t n, size_t size, tg_err *err)
 {
     size_t bytes, total;
     if (!tg_mul_size(n, size, &bytes) || !tg_add_size(bytes, 2 * HEAD_BYTES - 1, &total) ||
-        bytes > ceiling_bytes || in_use_bytes > ceiling_bytes - bytes) {
+        !make_room(bytes)) {
         tg_fail(err, TG_ERR_TOO_LARGE, "the request needs more memory than this server allows");
         tg_fail_detail(err, "%zu x %zu bytes wanted, %zu of %zu in use", n, size, in_use_bytes,
                        ceiling_bytes);
@@ -52,6 +66,11 @@ void tg_image_free(void *p)
     uint8_t *head = (uint8_t *)p - HEAD_BYTES;
     in_use_bytes -= *(size_t *)head;
     free(head);
+}
+
+void tg_image_on_pressure(void (*give_back)(size_t bytes))
+{
+    give_back_bytes = give_back;
 }
 
 void tg_image_set_ceiling(size_t bytes)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "encoder_ops.h"
+#include "tegula/abandon.h"
 #include "tegula/mem.h"
 
 #ifdef HAVE_GIF
@@ -88,6 +89,8 @@ bool tg_encoder_rows(tg_encoder *e, const void *rows, size_t stride, uint32_t n,
 {
     if (n > e->spec.height_px - e->rows_done)
         return tg_fail(err, TG_ERR_INTERNAL, "more rows than the image has");
+    if (!tg_still_wanted(err))
+        return false;
     if (!e->ops->rows(e, rows, stride, n, err))
         return false;
     e->rows_done += n;

@@ -1,5 +1,7 @@
 /* The input formats, and opening a file by its first bytes. */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tegula/codec.h"
@@ -9,6 +11,25 @@
 const tg_codec *const tg_codecs[] = {&tg_tiff_codec, NULL};
 
 #define HEAD_BYTES 64
+
+/* With the names of what would have been read, parted by "or". */
+static void fail_unknown(tg_err *err)
+{
+    char names[128] = "";
+    for (const tg_codec *const *codec = tg_codecs; *codec; codec++) {
+        size_t n = strlen(names);
+        snprintf(names + n, sizeof names - n, "%s%s", n ? " or " : "", (*codec)->name);
+    }
+    tg_fail(err, TG_ERR_NOT_IMAGE, "the file is not %s, and this version reads nothing else",
+            names);
+}
+
+static tg_image *opened(tg_image *img, int fd)
+{
+    if (img)
+        img->fd = fd;
+    return img;
+}
 
 tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
 {
@@ -24,8 +45,8 @@ tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
     }
     for (const tg_codec *const *codec = tg_codecs; *codec; codec++)
         if ((*codec)->probe(head, (size_t)n))
-            return (*codec)->open(fd, size_bytes, page, err);
-    tg_fail(err, TG_ERR_NOT_IMAGE, "the file is not a TIFF, and no other kind is read here");
+            return opened((*codec)->open(fd, size_bytes, page, err), fd);
+    fail_unknown(err);
     return NULL;
 }
 

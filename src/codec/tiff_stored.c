@@ -156,6 +156,7 @@ static bool build_prefix(const tg_tiff *t, tg_tiff_level *lv, tg_err *err)
 /* What the frame header asks for, to compare with what the tables give. */
 typedef struct frame {
     unsigned n; /* components, 0 = no frame header yet */
+    bool restarts;
     uint8_t id[4], quant[4];
 } frame;
 
@@ -199,15 +200,44 @@ static bool check_scan(const segment *s, const frame *f, unsigned has, tg_err *e
     return true;
 }
 
-/* Behind the EOI that ends the entropy-coded data, NULL where something else comes first. */
-static const uint8_t *find_end(const uint8_t *p, const uint8_t *end)
+/* Writers fill up with one byte value; anything else behind the end marker means that the marker is
+ * not where the data ended. */
+static bool only_padding(const uint8_t *p, const uint8_t *end)
 {
+    for (const uint8_t *at = p; at < end; at++)
+        if (*at != 0 && *at != 0xff)
+            return false;
+    return true;
+}
+
+/* A run of 64 zeros or fill bytes: a coder hardly writes one, a hole in a file is one. */
+static bool has_hole(const uint8_t *p, const uint8_t *end)
+{
+    unsigned words = 0;
+
+    for (; end - p >= 8; p += 8) {
+        uint64_t word;
+
+        memcpy(&word, p, sizeof word);
+        words = word == 0 || word == UINT64_MAX ? words + 1 : 0;
+        if (words == 8)
+            return true;
+    }
+    return false;
+}
+
+/* Behind the EOI that ends the entropy-coded data, NULL where something else comes first, such as a
+ * restart marker although none are due. The tile is then decoded, which finds out. */
+static const uint8_t *find_end(const uint8_t *p, const uint8_t *end, bool restarts)
+{
+    const uint8_t *start = p;
+
     while (end - p >= 2 && (p = memchr(p, 0xff, (size_t)(end - p - 1))) != NULL) {
         unsigned next = p[1];
 
         if (next == EOI)
-            return p + 2;
-        if (next != 0 && next != 0xff && (next < RST0 || next > RST7))
+            return only_padding(p + 2, end) && !has_hole(start, p) ? p + 2 : NULL;
+        if (next != 0 && next != 0xff && (!restarts || next < RST0 || next > RST7))
             return NULL;
         p += next == 0xff ? 1 : 2;
     }
@@ -224,6 +254,7 @@ static bool check_segment(const tg_tiff_dir *dir, const segment *s, frame *f, un
         *has |= tables_in(s);
         return true;
     case DRI:
+        f->restarts = true;
         return true;
     case SOF0:
     case SOF1:
@@ -259,7 +290,7 @@ static uint8_t *splice(const tg_tiff_level *lv, uint8_t *to, const uint8_t *at, 
             memmove(to, from, (size_t)(at - from));
         to += at - from;
     }
-    end = find_end(at, end);
+    end = find_end(at, end, f.restarts);
     if (!end) {
         cannot(err, "no end marker behind its one scan");
         return NULL;

@@ -134,3 +134,10 @@ void tg_tile_cache_drop_image(uint64_t image)
             remove_tile(t);
     }
 }
+
+void tg_tile_cache_shrink(size_t bytes)
+{
+    size_t before = cache.bytes;
+    while (cache.oldest != cache.newest && before - cache.bytes < bytes)
+        remove_tile(cache.oldest);
+}

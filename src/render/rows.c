@@ -57,8 +57,8 @@ void tg_rows_free(tg_rows *r)
  * decoded twice. */
 static bool read_band(tg_rows *r, uint32_t from, tg_err *err)
 {
-    if (tg_abandoned())
-        return tg_fail(err, TG_ERR_ABANDONED, "nobody waits for the answer any more");
+    if (!tg_still_wanted(err))
+        return false;
     const tg_rect *w = &r->plan->window;
     uint32_t band = r->plan->band_px;
     uint32_t rows = TG_MIN(band - (w->y + from) % band, w->h - from);

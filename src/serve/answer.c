@@ -3,6 +3,7 @@
 #include "serve/service.h"
 #include "tegula/log.h"
 #include "tegula/mem.h"
+#include "tegula/num.h"
 #include "tegula/tile_cache.h"
 
 #define ALLOW "GET, HEAD, POST, OPTIONS"
@@ -14,7 +15,9 @@ tg_service *tg_service_new(const tg_config *config)
     s->sources = tg_sources_new(config);
     s->arena = tg_arena_new();
     tg_image_set_ceiling(config->memory_bytes);
-    tg_tile_cache_set_budget((size_t)(config->image_cache_mib * 1048576));
+    tg_tile_cache_set_budget(
+        TG_MIN((uint64_t)(config->image_cache_mib * 1048576), config->memory_bytes / 4));
+    tg_image_on_pressure(tg_tile_cache_shrink);
     return s;
 }
 

@@ -2,6 +2,26 @@
 #include "tegula/plan.h"
 #include "tegula/render.h"
 
+/* Ids and links hold what a client's headers said of scheme, host and id. Where some did, a shared
+ * cache must not give the answer to others (RFC 9110, section 12.5.5). */
+static void put_vary(tg_service *s, const tg_request *request, bool on_accept, tg_response *r)
+{
+    const struct {
+        tg_str value;
+        const char *name;
+    } asked[] = {{request->x_iiif_id, "X-IIIF-ID"},
+                 {request->forwarded_proto, "X-Forwarded-Proto"},
+                 {request->forwarded_host, "X-Forwarded-Host"},
+                 {request->forwarded_port, "X-Forwarded-Port"}};
+    tg_str names = on_accept ? TG_STR("Accept") : TG_STR("");
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
+        if (asked[i].value.n)
+            names = tg_arena_printf(s->arena, "%.*s%s%s", TG_STR_ARG(names), names.n ? ", " : "",
+                                    asked[i].name);
+    if (names.n)
+        tg_header(r, "Vary", names);
+}
+
 static void put_links(const tg_iiif *iiif, tg_str id, tg_str canonical, tg_response *r)
 {
     tg_header_f(r, "Link", "<%.*s/%.*s>;rel=\"canonical\",<%.*s>;rel=\"profile\"", TG_STR_ARG(id),
@@ -21,9 +41,11 @@ static bool answer_image(tg_service *s, const tg_request *request, const tg_iiif
     tg_str what = tg_arena_printf(s->arena, "iiif%d|%u|%.*s", iiif->version, source->page,
                                   TG_STR_ARG(canonical));
     put_links(iiif, id, canonical, r);
+    put_vary(s, request, false, r);
     if (tg_answer_validators(s, request, &source->identity, what, r))
         return true;
-    if (!tg_render(s->config, &plan, source->image, &r->body, err))
+    if (!tg_render(s->config, &plan, source->image, &r->body, err) ||
+        !tg_source_unchanged(source, err))
         return false;
     r->status = 200;
     tg_header(r, "Content-Type", tg_str_of(tg_formats[plan.format].media_type));
@@ -50,7 +72,7 @@ static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif 
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     int version = tg_iiif_info_version(iiif, request->accept);
     tg_str type = tg_iiif_info_type(version, request->accept);
-    tg_header(r, "Vary", TG_STR("Accept"));
+    put_vary(s, request, true, r);
     tg_header_f(r, "Link", "<%.*s>;rel=\"profile\"", TG_STR_ARG(tg_iiif_profile(version)));
     tg_iiif_info(s->config, &facts, &limits, version, id, s->arena, &r->body);
     tg_str what = tg_arena_printf(s->arena, "%u|%.*s|%.*s", source->page, TG_STR_ARG(type),
@@ -71,6 +93,7 @@ static bool answer_base(tg_service *s, const tg_request *request, const tg_iiif 
     if (!tg_source_exists(s->sources, iiif->identifier, err))
         return false;
     r->status = 303;
+    put_vary(s, request, false, r);
     tg_header_f(r, "Location", "%.*s/info.json",
                 TG_STR_ARG(tg_iiif_id(s->config, request, iiif, s->arena)));
     tg_header(r, "Cache-Control", TG_STR("no-cache"));

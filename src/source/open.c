@@ -188,3 +188,13 @@ int tg_file_open(const tg_path *path, bool confined, tg_identity *out, tg_err *e
     }
     return fd;
 }
+
+bool tg_source_unchanged(const tg_source *source, tg_err *err)
+{
+    const tg_identity *id = &source->identity;
+    struct stat st;
+    if (fstat(source->image->fd, &st) == 0 && (uint64_t)st.st_size == id->size_bytes &&
+        st.st_mtim.tv_sec == id->mtime_s && (uint32_t)st.st_mtim.tv_nsec == id->mtime_ns)
+        return true;
+    return tg_fail(err, TG_ERR_BUSY, "the image file is being written; try again");
+}
