@@ -230,10 +230,21 @@ static void test_maps(void)
 static void test_other_names(void)
 {
     outcome o;
-    READ(&o, "WATERMARK=/x.tif", "MAX_ICC=5", "AVIF_QUALITY=5", "MEMCACHED_SERVERS=localhost");
+    READ(&o, "WATERMARK=", "MAX_ICC=5", "AVIF_QUALITY=5", "MEMCACHED_SERVERS=localhost");
     CHECK_INT(o.problems, 0);
-    CHECK(strstr(o.report, "WATERMARK is known, but has no effect"));
+    CHECK(strstr(o.report, "MAX_ICC is known, but has no effect"));
     CHECK(strstr(o.report, "MEMCACHED_SERVERS is known, but has no effect"));
+    READ(&o, "WATERMARK=/x.tif"); /* what should be marked goes out unmarked */
+    CHECK_INT(o.problems, 1);
+    CHECK(strstr(o.report, "WATERMARK has no effect in this version"));
+    READ(&o, "jpeg_quality=5", "Cors=*", "http_proxy=x");
+    CHECK_INT(o.problems, 2);
+    CHECK(strstr(o.report, "is JPEG_QUALITY meant") && strstr(o.report, "is CORS meant"));
+    READ(&o, "TEGULA_CPU=sse41, avx2,c");
+    CHECK_INT(o.problems, 0);
+    READ(&o, "TEGULA_CPU=sse41 sse4.1");
+    CHECK_INT(o.problems, 1);
+    CHECK(strstr(o.report, "TEGULA_CPU: sse4.1 is none of"));
     READ(&o, "FILESYSTEM_PREFX=/a", "JPEG_QUALTIY=3", "COR=*");
     CHECK_INT(o.problems, 3);
     CHECK(strstr(o.report, "is FILESYSTEM_PREFIX meant"));
@@ -263,8 +274,6 @@ static char *read_file(const char *path)
     return text;
 }
 
-/* Each variable has an entry `.BR NAME " (DEFAULT; RANGE)"`, in man's writing of - and backslash.
- */
 /* What parses and cannot be right: found in the file system. */
 static void test_look(void)
 {
@@ -279,6 +288,7 @@ static void test_look(void)
         {"/nonexistent/images/", "", "", "no such folder"},
         {"images/", "", "", "begin it with /"},
         {"\"/tmp/\"", "", "", "quotes"},
+        {"/tmp/'", "", "", "quotes"},
         {"/tmp/", "/nonexistent/x.log", "", "no such folder"},
         {"/tmp/", "/tmp", "", "is a folder"},
         {"/tmp/", "Syslog", "", "is syslog meant?"},
@@ -299,6 +309,8 @@ static void test_look(void)
     }
 }
 
+/* Each variable has an entry `.BR NAME " (DEFAULT; RANGE)"`, in man's writing of - and backslash.
+ */
 static void test_manual(void)
 {
     const char *page = read_file(TEST_MAN);

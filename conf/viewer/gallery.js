@@ -85,7 +85,8 @@ function show(found) {
   byId('title').textContent = found.folder;
   byId('count').textContent = plural(found.images.length, 'image') + (found.more ? ', and more not looked at' : '');
   if (!found.images.length) {
-    byId('message').textContent = 'There are no images here that tegula can read.';
+    byId('message').textContent = 'There are no images here that tegula can read, which are TIFFs. Others can be '
+      + 'converted: vips tiffsave in.jpg out.tif --tile --pyramid --compression jpeg --tile-width 256 --tile-height 256';
     byId('message').hidden = false;
   }
   filter.hidden = found.images.length < 9;

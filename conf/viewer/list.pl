@@ -97,3 +97,6 @@ my ($title) = $root =~ m{([^/]+)/\z};
 printf qq({"folder":%s,"more":%s,\n"images":[\n%s\n],\n"others":[\n%s\n]}\n), json(defined $title ? $title : '/'),
     $more ? 'true' : 'false', join(",\n", @images), join(",\n", @others);
 printf STDERR "== %d image%s, %d other file%s\n", map { scalar @$_, @$_ == 1 ? '' : 's' } \@images, \@others;
+print STDERR "   tegula reads TIFF only. To convert a picture (package libvips-tools):\n",
+    "   vips tiffsave in.jpg out.tif --tile --pyramid --compression jpeg --tile-width 256 --tile-height 256\n"
+    if !@images;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "tegula/pixel.h"
+#include "tegula/str.h"
 
 typedef enum tg_cpu {
     TG_CPU_SSE41 = 1 << 0,
@@ -23,6 +24,7 @@ typedef enum tg_cpu {
  * first call; tg_cpu_set_mask overrides it (tests). */
 unsigned tg_cpu_flags(void);
 void tg_cpu_set_mask(unsigned mask);
+tg_str tg_cpu_unknown(const char *list);  /* its first word that is none of those; empty: all are */
 const char *tg_cpu_names(unsigned flags); /* "sse4.1 avx2", static text */
 
 /* The scaler's kernels are declared below by the family header. */

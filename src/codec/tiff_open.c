@@ -213,7 +213,7 @@ bool tg_tiff_pread(const tg_tiff *t, void *dst, size_t n, uint64_t offset_bytes,
 }
 
 const tg_codec tg_tiff_codec = {
-    .name = "tiff",
+    .name = "TIFF",
     .help = "TIFF and BigTIFF, tiled or striped, with or without reduced levels",
     .probe = tiff_probe,
     .open = tiff_open,

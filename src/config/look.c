@@ -46,7 +46,7 @@ static void look_at_prefix(look *l, const char *prefix)
     size_t n = strlen(prefix);
     if (n == 0)
         return;
-    if (prefix[0] == '"' || prefix[0] == '\'')
+    if (strchr("\"'", prefix[0]) || strchr("\"'", prefix[n - 1]))
         say(l, "FILESYSTEM_PREFIX=%s: the quotes are taken as part of the path\n", prefix);
     else if (prefix[0] != '/')
         say(l, "FILESYSTEM_PREFIX=%s: depends on where tegula is started; begin it with /\n",

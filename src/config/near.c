@@ -42,6 +42,8 @@ const char *tg_variable_meant(tg_str name)
     unsigned best_slips = 3;
     for (unsigned i = 0; i < tg_n_variables; i++) {
         tg_str known = tg_str_of(tg_variables[i].doc.name);
+        if (tg_str_eq_nocase(name, known))
+            return tg_variables[i].doc.name;
         unsigned slips = distance(name, known);
         if (slips > slips_allowed(known) || slips >= best_slips)
             continue;

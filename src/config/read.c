@@ -1,4 +1,5 @@
 #include "table.h"
+#include "tegula/dsp.h"
 
 /* Where the problems of one reading go. */
 typedef struct reading {
@@ -37,6 +38,12 @@ static void report_bad(reading *r, const tg_variable *v, const char *text)
     fputs("\"\n", r->report);
 }
 
+static void report_missed(reading *r, const tg_variable *v)
+{
+    r->problems++;
+    REPORT(r, "%s has no effect in this version: images are served without it\n", v->doc.name);
+}
+
 static bool is_map(const tg_variable *v)
 {
     return v->kind == TG_KIND_MAPS || v->kind == TG_KIND_PREFIX;
@@ -55,6 +62,8 @@ static void read_variable(reading *r, const tg_variable *v)
         REPORT(r, "%s is not used, since %s is set\n", v->doc.name, winner->doc.name);
     else if (!ok)
         report_bad(r, v, text);
+    else if (v->missed && text[0])
+        report_missed(r, v);
     else if (v->kind == TG_KIND_NONE || v->idle)
         REPORT(r, "%s is known, but has no effect in this version\n", v->doc.name);
 }
@@ -78,6 +87,18 @@ static void report_idle_protocols(reading *r)
             REPORT(r, "URI_MAP: %s is not served in this version, so /%.*s answers 501\n",
                    tg_protocol_name(map->protocol), TG_STR_ARG(map->prefix));
     }
+}
+
+/* Read by src/dsp itself, which takes an unknown word for "c". */
+static void report_cpu(reading *r)
+{
+    const char *list = tg_variable_in(r->envp, "TEGULA_CPU");
+    tg_str word = list ? tg_cpu_unknown(list) : TG_STR("");
+    if (!word.n)
+        return;
+    r->problems++;
+    REPORT(r, "TEGULA_CPU: %.*s is none of sse41, avx2, avx512, neon, c and all\n",
+           TG_STR_ARG(word));
 }
 
 static bool is_known(tg_str name)
@@ -125,6 +146,7 @@ unsigned tg_config_read(tg_config *config, char *const envp[], FILE *report)
     for (unsigned i = 0; i < tg_n_variables; i++)
         read_variable(&r, &tg_variables[i]);
     report_idle_protocols(&r);
+    report_cpu(&r);
     report_unknown(&r);
     if (!config->filesystem_prefix[0]) {
         r.problems++;

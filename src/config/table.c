@@ -3,13 +3,15 @@
 #include <string.h>
 
 /* The part of a row behind its documentation. */
-#define ROW(kind, offset, lowest, highest, idle) TG_KIND_##kind, offset, lowest, highest, idle
-#define FIELD(kind, member)                      ROW(kind, offsetof(tg_config, member), 0, 0, false)
+#define ROW(kind, offset, lowest, highest, idle)                                                   \
+    TG_KIND_##kind, offset, lowest, highest, idle, false
+#define FIELD(kind, member) ROW(kind, offsetof(tg_config, member), 0, 0, false)
 #define NUMBER(kind, member, lowest, highest)                                                      \
     ROW(kind, offsetof(tg_config, member), lowest, highest, false)
 #define IDLE(kind, member, lowest, highest)                                                        \
     ROW(kind, offsetof(tg_config, member), lowest, highest, true)
 #define UNUSED ROW(NONE, (size_t)-1, 0, 0, false)
+#define MISSED TG_KIND_NONE, (size_t)-1, 0, 0, false, true
 
 const tg_filter tg_filter_numbers[TG_FILTER_NUMBERS] = {TG_FILTER_NEAREST, TG_FILTER_BILINEAR,
                                                         TG_FILTER_LANCZOS3};
@@ -26,7 +28,7 @@ const tg_variable tg_variables[] = {
      FIELD(TEXT, log_file)},
 
     /* files */
-    {{"FILESYSTEM_PREFIX", "", "a folder with a slash at its end",
+    {{"FILESYSTEM_PREFIX", "", "a directory with a slash at its end",
       "put before every identifier, nothing between"},
      FIELD(TEXT, filesystem_prefix)},
     {{"FILESYSTEM_SUFFIX", "", "text", "put behind every identifier, nothing between"},
@@ -93,7 +95,7 @@ const tg_variable tg_variables[] = {
      UNUSED},
     {{"RETAIN_SOURCE_ICC_PROFILE", NULL, "0 or 1", "another name of MAX_ICC"}, UNUSED},
     {{"EMBED_ICC", NULL, "0 or 1", "another name of MAX_ICC"}, UNUSED},
-    {{"WATERMARK", NULL, "a path", "TIFF put on every output"}, UNUSED},
+    {{"WATERMARK", NULL, "a path", "TIFF put on every output"}, MISSED},
     {{"WATERMARK_PROBABILITY", "1", "0 to 1", "share of outputs with the watermark"}, UNUSED},
     {{"WATERMARK_OPACITY", "1", "0 to 1", "opacity of the watermark"}, UNUSED},
 

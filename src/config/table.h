@@ -32,6 +32,7 @@ typedef struct tg_variable {
         offset; /* in tg_config; rows of one offset are names of one setting, first set one wins */
     double lowest, highest; /* INT, INT64, DECIMAL, MIB; values outside are clamped */
     bool idle;              /* has a field, but nothing reads it in this version */
+    bool missed;            /* of kind NONE, and a problem when set: going without it does harm */
 } tg_variable;
 
 /* INTERPOLATION's numbers. */
@@ -60,8 +61,8 @@ bool tg_maps_parse(tg_str text, tg_config *config);
 bool tg_maps_add(tg_str prefix, tg_protocol protocol, tg_config *config);
 const char *tg_protocol_name(tg_protocol protocol);
 
-/* The known name that an unknown one is probably meant to be (a letter or two wrong); NULL if none.
- */
+/* The known name that an unknown one is probably meant to be (a letter or two wrong, or in other
+ * case); NULL if none. */
 const char *tg_variable_meant(tg_str name);
 
 #endif

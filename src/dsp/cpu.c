@@ -53,18 +53,43 @@ static const struct {
     {"neon", TG_CPU_NEON},   {"all", ~0u},          {"c", 0},
 };
 
-/* Words parted by commas or blanks; unknown ones count for nothing. */
+/* Words parted by commas or blanks. */
+static tg_str next_word(const char **list)
+{
+    *list += strspn(*list, ", ");
+    tg_str word = {*list, strcspn(*list, ", ")};
+    *list += word.n;
+    return word;
+}
+
+/* Adds what the word names; false when it names nothing. */
+static bool add_tier(tg_str word, unsigned *mask)
+{
+    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
+        if (!tg_str_is(word, tiers[i].name))
+            continue;
+        *mask |= tiers[i].flag;
+        return true;
+    }
+    return false;
+}
+
+/* Unknown words count for nothing. */
 static unsigned parse_mask(const char *list)
 {
     unsigned mask = 0;
-    while (*list) {
-        size_t n = strcspn(list, ", ");
-        for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++)
-            if (strlen(tiers[i].name) == n && memcmp(tiers[i].name, list, n) == 0)
-                mask |= tiers[i].flag;
-        list += n + (list[n] != '\0');
-    }
+    for (tg_str word = next_word(&list); word.n; word = next_word(&list))
+        add_tier(word, &mask);
     return mask;
+}
+
+tg_str tg_cpu_unknown(const char *list)
+{
+    unsigned ignored = 0;
+    tg_str word = next_word(&list);
+    while (word.n && add_tier(word, &ignored))
+        word = next_word(&list);
+    return word;
 }
 
 static struct {

@@ -34,16 +34,6 @@ static const tg_uri_map *map_of(const tg_config *config, tg_str path, tg_str *he
     return best;
 }
 
-/* Where load balancers look: the root, the program itself, a mapped prefix alone. Anything else
- * that is no request is an error, never this page. */
-static bool is_home(tg_str path, tg_str query, bool mapped, tg_str rest)
-{
-    if (mapped)
-        return rest.n == 0;
-    return query.n == 0 && (path.n <= 1 || tg_str_ends(path, TG_STR(".fcgi")) ||
-                            tg_str_ends(path, TG_STR("tegula")));
-}
-
 static bool has_command(tg_str query, const char *const names[], size_t n)
 {
     while (query.n) {
@@ -57,10 +47,26 @@ static bool has_command(tg_str query, const char *const names[], size_t n)
     return false;
 }
 
+/* Of the protocols that iipsrv has beside IIIF. */
+static bool is_other_protocol(tg_str query)
+{
+    static const char *const commands[] = {"FIF", "IIP", "DeepZoom", "Zoomify"};
+    return has_command(query, commands, sizeof commands / sizeof commands[0]);
+}
+
+/* Where load balancers look: the root, the program itself, a mapped prefix alone. Anything else
+ * that is no request is an error, never this page. */
+static bool is_home(tg_str path, tg_str query, bool mapped, tg_str rest)
+{
+    if (mapped)
+        return rest.n == 0 && !is_other_protocol(query);
+    return query.n == 0 && (path.n <= 1 || tg_str_ends(path, TG_STR(".fcgi")) ||
+                            tg_str_ends(path, TG_STR("/tegula")));
+}
+
 static bool refuse_query(tg_str query, tg_err *err)
 {
-    static const char *const others[] = {"FIF", "DeepZoom", "Zoomify"};
-    if (has_command(query, others, sizeof others / sizeof others[0]))
+    if (is_other_protocol(query))
         return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
     if (query.n)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "no command this server knows");
@@ -73,12 +79,11 @@ bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena 
     tg_str name;
     *out = (tg_route){.head = TG_STR(""), .rest = TG_STR("")};
     const tg_uri_map *map = map_of(config, path, &out->head, &out->rest);
+    if (map && map->protocol != TG_PROTOCOL_IIIF)
+        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
     out->home = is_home(path, query, map != NULL, out->rest);
-    if (out->home)
+    if (out->home || out->rest.n)
         return true;
-    if (map)
-        return map->protocol == TG_PROTOCOL_IIIF ||
-               tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
     if (!tg_str_cut(query, '=', &name, &out->rest) || !tg_str_eq_nocase(name, TG_STR("IIIF")))
         return refuse_query(query, err);
     out->head = tg_arena_printf(arena, "%.*s?%.*s=", TG_STR_ARG(path), TG_STR_ARG(name));

@@ -89,6 +89,9 @@ static int bind_tcp(const struct addrinfo *a, int backlog)
 static bool listen_tcp(const char *address, int backlog, tg_listener *out, tg_err *err)
 {
     char host[256], port[8];
+    if (!strchr(address, ':'))
+        return fail_bind(err, address,
+                         "it needs a port, or, as the path of a Unix socket, a slash");
     if (!split_address(tg_str_of(address), host, port))
         return fail_bind(err, address, "not HOST:PORT, nor the path of a Unix socket");
     bool any = !host[0] || strcmp(host, "*") == 0;
@@ -161,9 +164,8 @@ bool tg_listen(const char *address, int backlog, unsigned socket_mode, tg_listen
                tg_err *err)
 {
     *out = (tg_listener){.fd = -1};
-    bool ok = address[0] == '/' || !strchr(address, ':')
-                  ? listen_unix(address, backlog, socket_mode, out, err)
-                  : listen_tcp(address, backlog, out, err);
+    bool ok = strchr(address, '/') ? listen_unix(address, backlog, socket_mode, out, err)
+                                   : listen_tcp(address, backlog, out, err);
     out->peers = getenv("FCGI_WEB_SERVER_ADDRS");
     return ok;
 }

@@ -151,5 +151,8 @@ def test_no_worker_at_all():
         assert on.get(V3 + name() + "/info.json").status == 200
         on.tegula.stop()
         on.daemons.remove(on.tegula)
-        reply = on.get(V3 + name() + "/info.json")
-        assert reply.status == 503 and reply.header("Retry-After"), reply
+        for rest in ("/info.json", "/full/100,/0/default.png", "/full/100,/0/default.jpg"):
+            reply = on.get(V3 + name() + rest)
+            assert reply.status == 503 and reply.header("Retry-After"), reply
+            # The text is none of what the path ends in.
+            assert reply.type() in ("text/plain", "text/html"), (rest, reply)

@@ -6,6 +6,7 @@ too, and says which.
 import math
 import os
 import re
+import unittest
 import urllib.parse
 
 import fixture
@@ -825,6 +826,28 @@ def test_16_one_pixel():
         assert document["sizes"], document
         for _, region, size in tiles(document):
             expect_size(get_tile(version, name, region, size), *size)
+
+
+# -- what is not IIIF
+
+def test_other_protocols():
+    """501, never the page for health checks, which a prefix alone gets."""
+    for path, status in (("/iiif/", 200), ("/iiif/?probe=1", 200), ("/iiif/?FIF=a.tif&WID=100&CVT=jpeg", 501),
+                         ("/iiif/?fif=a.tif&obj=IIP,1.0", 501), ("/iiif/?IIP=a.tif", 501),
+                         ("/iiif/?DeepZoom=a.tif.dzi", 501), ("/iiif/?Zoomify=a.tif/ImageProperties.xml", 501)):
+        expect(site().get(path), status, path)
+
+
+def test_addresses_that_are_not_mapped():
+    if site().front != "direct":
+        raise unittest.SkipTest("the web server passes on none of them")
+    for path, status in (("/", 200), ("/tegula", 200), ("/fcgi-bin/iipsrv.fcgi", 200), ("/nottegula", 404),
+                         ("/fcgi-bin/iipsrv.fcgi?FIF=a.tif&JTL=0,0", 501), ("/?IIP=a.tif", 501),
+                         ("/?what=a.tif", 400), ("/?IIIF=%s/info.json" % ramp(), 200)):
+        expect(site().get(path), status, path)
+    mapped = site(URI_MAP="iiif=>IIIF, fcgi=>IIP")
+    for path in ("/fcgi", "/fcgi?FIF=a.tif", "/fcgi/x"):
+        expect(mapped.get(path), 501, path)
 
 
 # -- where the specifications leave the choice

@@ -134,7 +134,7 @@ def test_addresses_that_cannot_be_had():
         taken.listen()
         port = taken.getsockname()[1]
         for address in ("127.0.0.1:%d" % port, "192.0.2.1:9000", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:",
-                        "127.0.0.1:x", "::1:9000", "/nowhere/at/all", "/" + "x" * 110):
+                        "127.0.0.1:x", "127.0.0.1", "localhost", "::1:9000", "/nowhere/at/all", "/" + "x" * 110):
             status, _, err = tegula("--bind", address)
             assert status == 1 and address in err.splitlines()[-1], (address, status, err)
 
