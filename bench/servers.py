@@ -36,6 +36,9 @@ class Servers:
         env.update(MAX_CVT="-1")
         self.start("tegula", [tegula, "--bind", self.sock("tegula"), "--workers", "2",
                               "--socket-mode", "0666"], env)
+        self.start("tegula-nocache", [tegula, "--bind", self.sock("tegula-nocache"), "--workers", "2",
+                                      "--socket-mode", "0666"],
+                   dict(env, URI_MAP="tegula-nocache=>IIIF", MAX_IMAGE_CACHE_SIZE="0"))
         self.start("constant", [constant, self.sock("constant"), str(constant_bytes), "2"], env)
         for name, extra in (("iipsrv", {}), ("iipsrv-nocache", {"MAX_IMAGE_CACHE_SIZE": "0"})):
             self.start(name, ["spawn-fcgi", "-n", "-s", self.sock(name), "-M", "0666", "-F", "2",
@@ -55,7 +58,8 @@ class Servers:
 
     def nginx(self):
         locations = "location /constant/ { fastcgi_pass unix:%s; }\n" % self.sock("constant")
-        locations += "location /iiif/ { fastcgi_pass unix:%s; }\n" % self.sock("tegula")
+        for prefix, n in (("iiif", "tegula"), ("tegula-nocache", "tegula-nocache")):
+            locations += "location /%s/ { fastcgi_pass unix:%s; }\n" % (prefix, self.sock(n))
         for n in ("iipsrv", "iipsrv-nocache"):
             locations += "location = /%s { fastcgi_pass unix:%s; }\n" % (n, self.sock(n))
         conf = """daemon off; worker_processes 1; error_log %(d)s/error.log; pid %(d)s/nginx.pid;
@@ -103,8 +107,8 @@ server { listen 127.0.0.1:%(p)d; %(l)s } }
 
 def address(server, iiif):
     """iiif: "ID/region/size/0/default.jpg" in version 2 syntax, which all understand."""
-    if server == "tegula":
-        return "/iiif/2/" + iiif
+    if server.startswith("tegula"):
+        return "/%s/2/%s" % ("iiif" if server == "tegula" else server, iiif)
     if server.startswith("iipsrv"):
         return "/%s?IIIF=%s" % (server, iiif)
     return "/constant/" + iiif
@@ -147,9 +151,9 @@ WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
     ("JPEG tile, one pixel off the grid", tiles("large_q85_ycbcr420.tif", off=1),
      ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.3}),
     ("full/!1024,1024", ["large_q85_ycbcr420.tif/full/!1024,1024/0/default.jpg"],
-     ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
+     ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
     ("full/400,", ["large_q85_ycbcr420.tif/full/400,/0/default.jpg"],
-     ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
+     ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
 ]
 
 
