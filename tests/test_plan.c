@@ -130,7 +130,7 @@ static void test_ladder(const tg_config *config)
          3,
          "1536,0,487,512/243,256/0/default.jpg",
          1,
-         false,
+         true,
          false,
          {768, 0, 243, 256}},
         {2023,
@@ -148,9 +148,49 @@ static void test_ladder(const tg_config *config)
          3,
          "1536,0,487,512/244,256/0/default.jpg",
          1,
-         false,
+         true,
          false,
          {768, 0, 244, 256}},
+        /* half an edge tile, and one with a neighbour's column: decoded */
+        {2023,
+         1600,
+         true,
+         3,
+         "1536,0,240,512/120,256/0/default.jpg",
+         1,
+         false,
+         false,
+         {768, 0, 120, 256}},
+        {2023,
+         1600,
+         true,
+         3,
+         "1534,0,489,512/245,256/0/default.jpg",
+         1,
+         false,
+         false,
+         {767, 0, 245, 256}},
+        /* the corner, and a level smaller than a tile */
+        {2023,
+         1600,
+         false,
+         3,
+         "1536,1536,487,64/487,64/0/default.jpg",
+         0,
+         false,
+         false,
+         {1536, 1536, 487, 64}},
+        {2023,
+         1600,
+         false,
+         3,
+         "1792,1536,231,64/231,64/0/default.jpg",
+         0,
+         true,
+         false,
+         {1792, 1536, 231, 64}},
+        {2023, 1600, false, 3, "full/252,200/0/default.jpg", 3, true, false, {0, 0, 252, 200}},
+        {2023, 1600, false, 3, "full/252,200/0/default.png", 3, false, false, {0, 0, 252, 200}},
         /* off the grid by one: no stored tile */
         {4096,
          4096,
@@ -257,12 +297,43 @@ static void test_oversampling(const tg_config *defaults)
     CHECK_INT(plan.level, 3); /* exactly a stored level */
 }
 
+/* Of what the tile holds beyond the edge JPEG can be rid without decoding, WebP cannot; nor is a
+ * tile of many pixels held as coefficients. */
+static void test_edges(const tg_config *config)
+{
+    static const struct {
+        uint32_t tile;
+        tg_stored stored;
+        const char *request;
+        bool sent, cropped;
+    } rows[] = {
+        {256, TG_STORED_JPEG, "0,0,256,256/256,256/0/default.jpg", true, false},
+        {256, TG_STORED_JPEG, "256,0,44,256/44,256/0/default.jpg", true, true},
+        {256, TG_STORED_JPEG, "256,256,44,24/44,24/0/default.jpg", true, true},
+        {256, TG_STORED_JPEG, "256,0,44,256/44,256/!0/default.jpg", false, false},
+        {256, TG_STORED_WEBP, "0,0,256,256/256,256/0/default.webp", true, false},
+        {256, TG_STORED_WEBP, "256,0,44,256/44,256/0/default.webp", false, false},
+        {4096, TG_STORED_JPEG, "full/max/0/default.jpg", true, true},
+        {4112, TG_STORED_JPEG, "full/max/0/default.jpg", false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tg_image image = pyramid(300, 280, rows[i].tile, false);
+        tg_plan plan = {0};
+        image.level[0].stored = rows[i].stored;
+        CHECK(plan_of(config, &image, 3, rows[i].request, &plan));
+        CHECK_INT(plan.stored, rows[i].sent);
+        CHECK_INT(plan.cropped, rows[i].cropped);
+        CHECK_INT(plan.decode_px == 0, rows[i].sent);
+    }
+}
+
 int main(void)
 {
     tg_config config;
     tg_config_defaults(&config);
     test_ladder(&config);
     test_tiles_share_a_level(&config);
+    test_edges(&config);
     test_reduction(&config);
     test_oversampling(&config);
     return check_done();

@@ -55,9 +55,11 @@ typedef struct tg_codec {
                  size_t dst_stride, tg_err *err);
 
     /* Appends the stored tile as a complete stream of level's `stored` format whose size is exactly
-     * tile_w_px x tile_h_px, with JFIF (YCbCr, gray) or Adobe (RGB) marker. Fails with
-     * TG_ERR_NOT_IMPLEMENTED, leaving out as it was, when this tile cannot be sent so (edge tile,
-     * stream that disagrees with the directory, not baseline); the caller then decodes. */
+     * the tile's visible part, with JFIF (YCbCr, gray) or Adobe (RGB) marker. A JPEG tile that
+     * reaches beyond the level's edge is cropped without decoding: same coefficients, same tables
+     * of quantisation. Fails with TG_ERR_NOT_IMPLEMENTED, leaving out as it was, when this tile
+     * cannot be sent so (padded WebP, stream that disagrees with the directory, damaged, not
+     * baseline); the caller then decodes. */
     bool (*stored_tile)(tg_image *img, unsigned level, uint32_t col, uint32_t row, tg_buf *out,
                         tg_err *err);
 

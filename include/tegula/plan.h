@@ -1,6 +1,7 @@
 /* The plan: how a resolved job will be answered, as a value that can be printed and tested without
- * decoding a pixel. The ladder, cheapest first: a stored tile verbatim; tiles of one level, decoded
- * at the codec's own reduction, resampled only when sizes differ. */
+ * decoding a pixel. The ladder, cheapest first: a stored tile verbatim, at the level's edge cropped
+ * without decoding; tiles of one level, decoded at the codec's own reduction, resampled only when
+ * sizes differ. */
 #ifndef TEGULA_PLAN_H
 #define TEGULA_PLAN_H
 
@@ -20,6 +21,7 @@ typedef struct tg_plan {
     unsigned level;     /* of the image, 0 = largest */
     unsigned reduction; /* k: decoded at 1/2^k of the level */
     bool stored;        /* one stored tile, sent as it stands; col and row name it */
+    bool cropped;       /* stored, but for what lies beyond the level's edge */
     uint32_t col, row;
     bool resample; /* false: pixels of the window are the result */
     tg_filter filter;

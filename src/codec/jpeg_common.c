@@ -2,6 +2,8 @@
 
 #include <jerror.h>
 
+#include "tegula/mem.h"
+
 static tg_err_kind kind_of(int msg_code)
 {
     switch (msg_code) {
@@ -64,6 +66,14 @@ struct jpeg_error_mgr *tg_jpeg_errors_init(tg_jpeg_errors *errors)
     errors->mgr.emit_message = on_message;
     errors->mgr.output_message = on_output;
     return &errors->mgr;
+}
+
+void tg_jpeg_limit_memory(j_common_ptr cinfo)
+{
+    size_t ceiling = tg_image_ceiling(), in_use = tg_image_in_use();
+
+    /* 0 would mean without limit */
+    cinfo->mem->max_memory_to_use = (long)(ceiling > in_use ? ceiling - in_use : 1);
 }
 
 uint16_t tg_jfif_dpi(double dpi)

@@ -24,6 +24,9 @@ typedef struct tg_jpeg_errors {
 /* Returns the manager to put into cinfo.err. */
 struct jpeg_error_mgr *tg_jpeg_errors_init(tg_jpeg_errors *errors);
 
+/* Keeps libjpeg's pixels and coefficients below the ceiling of tg_image_alloc. */
+void tg_jpeg_limit_memory(j_common_ptr cinfo);
+
 /* A density for a JFIF header: whole pixels per inch, 0 when unknown or out of JFIF's range. */
 uint16_t tg_jfif_dpi(double dpi);
 

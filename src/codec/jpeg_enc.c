@@ -3,46 +3,15 @@
 
 #include "encoder_ops.h"
 #include "jpeg_common.h"
+#include "jpeg_dest.h"
 #include "tegula/num.h"
 
 typedef struct jpeg_encoder {
     tg_encoder base;
     tg_jpeg_errors errors;
     struct jpeg_compress_struct cinfo;
-    struct jpeg_destination_mgr dest;
+    tg_jpeg_dest dest;
 } jpeg_encoder;
-
-#define MIN_ROOM_BYTES 16384 /* a 256 px tile needs one or two of these */
-
-/* Points libjpeg at the free end of the buffer; a full tile mostly fits what is there already. */
-static void take_room(j_compress_ptr cinfo)
-{
-    tg_encoder *e = cinfo->client_data;
-
-    if (!tg_buf_reserve(e->out, MIN_ROOM_BYTES)) {
-        tg_jpeg_errors *errors = (tg_jpeg_errors *)cinfo->err;
-        tg_fail(errors->err, TG_ERR_TOO_LARGE, "the encoded image is too large");
-        longjmp(errors->jump, 1);
-    }
-    cinfo->dest->next_output_byte = e->out->data + e->out->len;
-    cinfo->dest->free_in_buffer = e->out->cap - e->out->len;
-}
-
-static boolean on_full(j_compress_ptr cinfo)
-{
-    tg_encoder *e = cinfo->client_data;
-
-    e->out->len = e->out->cap;
-    take_room(cinfo);
-    return TRUE;
-}
-
-static void on_end(j_compress_ptr cinfo)
-{
-    tg_encoder *e = cinfo->client_data;
-
-    e->out->len = e->out->cap - cinfo->dest->free_in_buffer;
-}
 
 static void set_density(j_compress_ptr cinfo, const tg_encode_spec *spec)
 {
@@ -65,11 +34,7 @@ static bool jpeg_begin(tg_encoder *e, tg_err *err)
     if (setjmp(j->errors.jump))
         return false;
     jpeg_create_compress(cinfo);
-    cinfo->client_data = e;
-    j->dest.init_destination = take_room;
-    j->dest.empty_output_buffer = on_full;
-    j->dest.term_destination = on_end;
-    cinfo->dest = &j->dest;
+    tg_jpeg_dest_init(&j->dest, cinfo, e->out);
     cinfo->image_width = e->spec.width_px;
     cinfo->image_height = e->spec.height_px;
     cinfo->input_components = e->spec.fmt.channels;

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tegula/mem.h"
 #include "tegula/num.h"
 
 /* Decoding time grows with the scans, not with the bytes; real files have about ten. */
@@ -82,8 +81,6 @@ static void on_progress(j_common_ptr common)
 
 static void init(tg_jpeg_reader *r)
 {
-    size_t ceiling = tg_image_ceiling(), in_use = tg_image_in_use();
-
     jpeg_create_decompress(&r->cinfo);
     r->cinfo.client_data = r;
     r->source.init_source = on_nothing;
@@ -94,8 +91,7 @@ static void init(tg_jpeg_reader *r)
     r->cinfo.src = &r->source;
     r->progress.progress_monitor = on_progress;
     r->cinfo.progress = &r->progress;
-    /* 0 would mean without limit */
-    r->cinfo.mem->max_memory_to_use = (long)(ceiling > in_use ? ceiling - in_use : 1);
+    tg_jpeg_limit_memory((j_common_ptr)&r->cinfo);
 }
 
 static void read_tables(tg_jpeg_reader *r, const uint8_t *tables, size_t n)

@@ -8,6 +8,10 @@ libtg_codec_a_SOURCES = \
 	src/codec/jp2_enc.c \
 	src/codec/jpeg_common.c \
 	src/codec/jpeg_common.h \
+	src/codec/jpeg_crop.c \
+	src/codec/jpeg_crop.h \
+	src/codec/jpeg_dest.c \
+	src/codec/jpeg_dest.h \
 	src/codec/jpeg_enc.c \
 	src/codec/jpeg_read.c \
 	src/codec/jpeg_read.h \

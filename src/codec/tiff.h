@@ -10,6 +10,7 @@
 
 #include "jpeg_read.h"
 #include "tegula/codec.h"
+#include "tegula/num.h"
 
 /* A libtiff handle and what its callbacks need. */
 typedef struct tg_tiff_file {
@@ -113,6 +114,12 @@ static inline uint32_t tg_tiff_index(const tg_tiff_dir *dir, uint32_t col, uint3
     uint32_t plane = dir->planes ? tg_tiff_sample(dir, channel) : 0;
 
     return (plane * dir->rows + row) * dir->cols + col;
+}
+
+/* How much of a tile lies in the image, along one side. */
+static inline uint32_t tg_tiff_visible_px(uint32_t side_px, uint32_t tile, uint32_t tile_px)
+{
+    return TG_MIN(tile_px, side_px - tile * tile_px);
 }
 
 /* Where a tile's bytes are; TG_ERR_CORRUPT when it has none or they end beyond the file. */

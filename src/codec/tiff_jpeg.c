@@ -19,11 +19,6 @@ static bool disagrees(tg_err *err, const char *what, unsigned is, unsigned shoul
     return tg_fail_detail(err, "JPEG tile: %s %u where the directory says %u", what, is, should);
 }
 
-static uint32_t visible(uint32_t side_px, uint32_t tile, uint32_t tile_px)
-{
-    return TG_MIN(tile_px, side_px - tile * tile_px);
-}
-
 /* Some writers cut the last tile or strip at the image's edge, others fill up the last strip. */
 static bool check_header(const tg_tiff_dir *dir, const tg_tiff_part *p,
                          const struct jpeg_decompress_struct *cinfo, tg_err *err)
@@ -33,10 +28,10 @@ static bool check_header(const tg_tiff_dir *dir, const tg_tiff_part *p,
     if (cinfo->num_components != (int)samples)
         return disagrees(err, "components", (unsigned)cinfo->num_components, samples);
     if (cinfo->image_width > dir->tile_w_px ||
-        cinfo->image_width < visible(dir->width_px, p->col, dir->tile_w_px))
+        cinfo->image_width < tg_tiff_visible_px(dir->width_px, p->col, dir->tile_w_px))
         return disagrees(err, "width", cinfo->image_width, dir->tile_w_px);
     if ((dir->tiled && cinfo->image_height > dir->tile_h_px) ||
-        cinfo->image_height < visible(dir->height_px, p->row, dir->tile_h_px))
+        cinfo->image_height < tg_tiff_visible_px(dir->height_px, p->row, dir->tile_h_px))
         return disagrees(err, "height", cinfo->image_height, dir->tile_h_px);
     return true;
 }

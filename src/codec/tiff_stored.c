@@ -3,13 +3,15 @@
  * A tile of a TIFF file is an abbreviated JPEG stream: its tables lie in the directory, and no
  * marker tells a browser what the components mean. What goes out is SOI, JFIF (YCbCr, gray) or
  * Adobe (RGB) marker, the directory's tables, the tile from behind its SOI on without APPn and
- * comments of its own, up to EOI. */
+ * comments of its own, up to EOI. Of a tile that reaches beyond the image's edge only the visible
+ * part goes out, cut without decoding, so that it is of one quality with its neighbours. */
 #include <webp/decode.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "jpeg_common.h"
+#include "jpeg_crop.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tiff.h"
@@ -153,21 +155,35 @@ static bool build_prefix(const tg_tiff *t, tg_tiff_level *lv, tg_err *err)
     return true;
 }
 
+/* The part of a tile that lies in the image, and where its bytes are. */
+typedef struct stored {
+    uint32_t w_px, h_px;
+    uint64_t offset_bytes;
+    size_t n_bytes;
+} stored;
+
 /* What the frame header asks for, to compare with what the tables give. */
 typedef struct frame {
-    unsigned n; /* components, 0 = no frame header yet */
+    uint32_t w_px, h_px;
+    uint8_t *header; /* its length field, where the finished stream has it */
+    unsigned n;      /* components, 0 = no frame header yet */
     bool restarts;
     uint8_t id[4], quant[4];
 } frame;
 
-static bool read_frame(const tg_tiff_dir *dir, const segment *s, frame *f, tg_err *err)
+/* Some writers cut the last tiles at the image's edge, most fill them up. */
+static bool read_frame(const tg_tiff_dir *dir, const stored *tile, const segment *s, frame *f,
+                       tg_err *err)
 {
     f->n = s->n >= 8 ? s->p[7] : 0;
     if (f->n != dir->samples || s->n < 8 + 3 * (size_t)f->n)
         return cannot(err, "components disagree with the directory");
     if (s->p[2] != 8)
         return cannot(err, "not of 8 bit");
-    if (get16(s->p + 3) != dir->tile_h_px || get16(s->p + 5) != dir->tile_w_px)
+    f->h_px = get16(s->p + 3);
+    f->w_px = get16(s->p + 5);
+    if (f->w_px < tile->w_px || f->w_px > dir->tile_w_px || f->h_px < tile->h_px ||
+        f->h_px > dir->tile_h_px)
         return cannot(err, "size disagrees with the directory");
     for (unsigned c = 0; c < f->n; c++) {
         const uint8_t *component = s->p + 8 + 3 * c;
@@ -245,8 +261,8 @@ static const uint8_t *find_end(const uint8_t *p, const uint8_t *end, bool restar
 }
 
 /* Looks at a segment that stays: adds its tables to *has, reads or checks headers. */
-static bool check_segment(const tg_tiff_dir *dir, const segment *s, frame *f, unsigned *has,
-                          tg_err *err)
+static bool check_segment(const tg_tiff_dir *dir, const stored *tile, const segment *s, frame *f,
+                          unsigned *has, tg_err *err)
 {
     switch (s->marker) {
     case DQT:
@@ -258,7 +274,7 @@ static bool check_segment(const tg_tiff_dir *dir, const segment *s, frame *f, un
         return true;
     case SOF0:
     case SOF1:
-        return f->n == 0 ? read_frame(dir, s, f, err) : cannot(err, "two frames");
+        return f->n == 0 ? read_frame(dir, tile, s, f, err) : cannot(err, "two frames");
     case SOS:
         return check_scan(s, f, *has, err);
     default:
@@ -266,13 +282,12 @@ static bool check_segment(const tg_tiff_dir *dir, const segment *s, frame *f, un
     }
 }
 
-/* Walks the markers of the tile in [at, end), moving the segments that stay down to `to`. Returns
+/* Walks the markers of the stream in [at, end), moving the segments that stay down to `to`. Returns
  * the end of the finished stream, NULL when it cannot be sent. */
-static uint8_t *splice(const tg_tiff_level *lv, uint8_t *to, const uint8_t *at, const uint8_t *end,
-                       tg_err *err)
+static uint8_t *splice(const tg_tiff_level *lv, const stored *tile, frame *f, uint8_t *to,
+                       const uint8_t *at, const uint8_t *end, tg_err *err)
 {
     unsigned has = lv->prefix_has;
-    frame f = {0};
     segment s = {0};
 
     while (s.marker != SOS) {
@@ -284,13 +299,15 @@ static uint8_t *splice(const tg_tiff_level *lv, uint8_t *to, const uint8_t *at, 
         }
         if ((s.marker >= APP0 && s.marker <= APP15) || s.marker == COM)
             continue;
-        if (!check_segment(&lv->dir, &s, &f, &has, err))
+        if (!check_segment(&lv->dir, tile, &s, f, &has, err))
             return NULL;
         if (to != from)
             memmove(to, from, (size_t)(at - from));
+        if (s.marker == SOF0 || s.marker == SOF1)
+            f->header = to + (s.p - from);
         to += at - from;
     }
-    end = find_end(at, end, f.restarts);
+    end = find_end(at, end, f->restarts);
     if (!end) {
         cannot(err, "no end marker behind its one scan");
         return NULL;
@@ -300,10 +317,22 @@ static uint8_t *splice(const tg_tiff_level *lv, uint8_t *to, const uint8_t *at, 
     return to + (end - at);
 }
 
-static bool jpeg_tile(tg_tiff *t, tg_tiff_level *lv, uint64_t offset, size_t n, tg_buf *out,
-                      tg_err *err)
+/* Whatever libjpeg finds wrong is for the decoder to judge: the visible part may be sound. */
+static bool crop(tg_buf *out, size_t start, const stored *tile, const frame *f, tg_err *err)
 {
-    uint8_t *start, *tile, *end;
+    tg_err why = {0};
+
+    /* what lies below the edge then is not even read */
+    f->header[3] = (uint8_t)(tile->h_px >> 8);
+    f->header[4] = (uint8_t)tile->h_px;
+    return tg_jpeg_crop(out, start, tile->w_px, tile->h_px, &why) || cannot(err, why.detail);
+}
+
+static bool jpeg_tile(tg_tiff *t, tg_tiff_level *lv, const stored *tile, tg_buf *out, tg_err *err)
+{
+    size_t before = out->len, n = tile->n_bytes;
+    frame f = {0};
+    uint8_t *start, *stream, *end;
 
     if (!lv->prefix && !build_prefix(t, lv, err))
         return false;
@@ -311,29 +340,30 @@ static bool jpeg_tile(tg_tiff *t, tg_tiff_level *lv, uint64_t offset, size_t n, 
     if (!start)
         return tg_fail(err, TG_ERR_TOO_LARGE, "the tile is too large");
     /* So that what follows the tile's SOI lands behind the prefix and mostly can stay there. */
-    tile = start + lv->prefix_bytes - 2;
-    if (!tg_tiff_pread(t, tile, n, offset, err))
+    stream = start + lv->prefix_bytes - 2;
+    if (!tg_tiff_pread(t, stream, n, tile->offset_bytes, err))
         return false;
-    if (n < 4 || get16(tile) != (0xff00 | SOI))
+    if (n < 4 || get16(stream) != (0xff00 | SOI))
         return cannot(err, "no JPEG stream");
-    end = splice(lv, tile + 2, tile + 2, tile + n, err);
+    end = splice(lv, tile, &f, stream + 2, stream + 2, stream + n, err);
     if (!end)
         return false;
     memcpy(start, lv->prefix, lv->prefix_bytes);
     out->len += (size_t)(end - start);
-    return true;
+    return (f.w_px == tile->w_px && f.h_px == tile->h_px) || crop(out, before, tile, &f, err);
 }
 
-static bool webp_tile(tg_tiff *t, const tg_tiff_dir *dir, uint64_t offset, size_t n, tg_buf *out,
+static bool webp_tile(tg_tiff *t, const tg_tiff_dir *dir, const stored *tile, tg_buf *out,
                       tg_err *err)
 {
     WebPBitstreamFeatures is;
+    size_t n = tile->n_bytes;
     uint8_t *data = tg_buf_reserve(out, n);
     size_t riff_bytes;
 
     if (!data)
         return tg_fail(err, TG_ERR_TOO_LARGE, "the tile is too large");
-    if (!tg_tiff_pread(t, data, n, offset, err))
+    if (!tg_tiff_pread(t, data, n, tile->offset_bytes, err))
         return false;
     if (n < 12 || memcmp(data, "RIFF", 4) != 0)
         return cannot(err, "no WebP file");
@@ -342,7 +372,7 @@ static bool webp_tile(tg_tiff *t, const tg_tiff_dir *dir, uint64_t offset, size_
         return cannot(err, "cut short");
     if (WebPGetFeatures(data, riff_bytes, &is) != VP8_STATUS_OK || is.has_animation)
         return cannot(err, "WebP header");
-    if ((uint32_t)is.width != dir->tile_w_px || (uint32_t)is.height != dir->tile_h_px ||
+    if ((uint32_t)is.width != tile->w_px || (uint32_t)is.height != tile->h_px ||
         (is.has_alpha && dir->fmt.channels != 4))
         return cannot(err, "disagrees with the directory");
     out->len += riff_bytes;
@@ -356,21 +386,20 @@ bool tg_tiff_stored_tile(tg_image *img, unsigned level, uint32_t col, uint32_t r
     tg_tiff_level *lv = &t->level[level];
     const tg_tiff_dir *dir = &lv->dir;
     tg_stored kind = img->level[level].stored;
-    uint64_t offset, n, most;
+    stored tile = {.w_px = tg_tiff_visible_px(dir->width_px, col, dir->tile_w_px),
+                   .h_px = tg_tiff_visible_px(dir->height_px, row, dir->tile_h_px)};
+    uint64_t n, most;
     tg_tiff_file *f;
 
     if (kind == TG_STORED_NONE)
         return cannot(err, "not stored in a format that can be sent");
-    if (((uint64_t)col + 1) * dir->tile_w_px > dir->width_px ||
-        ((uint64_t)row + 1) * dir->tile_h_px > dir->height_px)
-        return cannot(err, "padded beyond the edge of the image");
     f = tg_tiff_level_file(t, level, 0, err);
-    if (!f || !tg_tiff_extent(f, tg_tiff_index(dir, col, row, 0), &offset, &n, err))
+    if (!f || !tg_tiff_extent(f, tg_tiff_index(dir, col, row, 0), &tile.offset_bytes, &n, err))
         return false;
     most = 2 * (uint64_t)dir->row_bytes * dir->tile_h_px + MAX_OVERHEAD_BYTES;
     if (n > most)
         return cannot(err, "absurdly large");
-    if (kind == TG_STORED_JPEG)
-        return jpeg_tile(t, lv, offset, (size_t)n, out, err);
-    return webp_tile(t, dir, offset, (size_t)n, out, err);
+    tile.n_bytes = (size_t)n;
+    return kind == TG_STORED_JPEG ? jpeg_tile(t, lv, &tile, out, err)
+                                  : webp_tile(t, dir, &tile, out, err);
 }

@@ -8,7 +8,8 @@
 #include "tegula/raster.h"
 #include "tegula/scaler.h"
 
-#define STRIP_BAND_PX 64 /* rows read at once from files without tiles */
+#define STRIP_BAND_PX 64                  /* rows read at once from files without tiles */
+#define CROP_MAX_PX   ((uint64_t)1 << 24) /* tiles above this are decoded in less memory */
 
 /* Sampling of one axis of a level: region [at, at + part) of the full image onto out pixels.
  * A region that begins on a pixel of the level and has out pixels but for rounding is taken pixel
@@ -123,7 +124,19 @@ static void plan_output(tg_plan *p, const tg_config *config, const tg_image *ima
     }
 }
 
-/* The whole of one stored tile, unchanged, in its own format. */
+/* All that one stored tile shows, unchanged, in its own format. A JPEG tile that reaches beyond the
+ * level's edge can be cropped as it is, a WebP tile cannot. */
+static bool is_stored_tile(const tg_level *level, const tg_rect *window)
+{
+    uint32_t w = TG_MIN(level->tile_w_px, level->width_px - window->x);
+    uint32_t h = TG_MIN(level->tile_h_px, level->height_px - window->y);
+    bool whole = w == level->tile_w_px && h == level->tile_h_px;
+    bool can_crop = level->stored == TG_STORED_JPEG &&
+                    (uint64_t)level->tile_w_px * level->tile_h_px <= CROP_MAX_PX;
+    return window->x % level->tile_w_px == 0 && window->y % level->tile_h_px == 0 &&
+           window->w == w && window->h == h && (whole || can_crop);
+}
+
 static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *image,
                         const tg_job *job)
 {
@@ -132,8 +145,8 @@ static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *ima
                        (level->stored == TG_STORED_WEBP && job->format == TG_FORMAT_WEBP);
     p->stored = config->codec_passthrough && same_format && !p->resample && p->reduction == 0 &&
                 !p->gray && !p->bitonal && !p->mirror && !p->quarter && p->angle == 0 &&
-                p->window.w == level->tile_w_px && p->window.h == level->tile_h_px &&
-                p->window.x % level->tile_w_px == 0 && p->window.y % level->tile_h_px == 0;
+                is_stored_tile(level, &p->window);
+    p->cropped = p->stored && (p->window.w < level->tile_w_px || p->window.h < level->tile_h_px);
     p->col = p->window.x / level->tile_w_px;
     p->row = p->window.y / level->tile_h_px;
 }
@@ -149,6 +162,13 @@ tg_encode_spec tg_plan_encode_spec(const tg_plan *p)
                             .dpi_x = p->dpi_x,
                             .dpi_y = p->dpi_y,
                             .compression = p->compression};
+}
+
+/* A stored tile that is cropped is held as coefficients of two bytes. */
+static uint64_t stored_bytes(const tg_plan *p, const tg_level *level)
+{
+    return p->cropped ? 2 * (uint64_t)level->tile_w_px * level->tile_h_px * p->read_fmt.channels
+                      : 0;
 }
 
 /* The job without any resampling in it costs a band; a turn holds the whole raster, twice when the
@@ -175,7 +195,7 @@ static void plan_cost(tg_plan *p, const tg_image *image)
         p->memory_bytes += (uint64_t)p->out_w * p->out_h * out_bytes;
     p->memory_bytes += tg_encoder_cost_bytes(&spec);
     if (p->stored)
-        p->memory_bytes = 0;
+        p->memory_bytes = stored_bytes(p, level);
 }
 
 static bool check_output(const tg_plan *p, tg_err *err)

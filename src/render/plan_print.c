@@ -14,6 +14,8 @@ static void print_fmt(tg_buf *out, const char *key, tg_pixfmt f)
 
 static const char *way_name(const tg_plan *plan)
 {
+    if (plan->cropped)
+        return "stored tile, cropped without decoding";
     if (plan->stored)
         return "stored tile, sent as it is";
     return plan->resample ? "decode and resample" : "decode";

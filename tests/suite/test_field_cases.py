@@ -55,6 +55,9 @@ def test_04_edge_tile_is_of_one_quality_with_its_neighbour():
     neighbour = get(V2, name, "1024,0,512,512", "256,", form="jpg")
     assert edge.size()[0] == 243 and edge.size()[1] in (255, 256), edge.size()
     expect_size(neighbour, 256, 256)
+    exact = get(V3, name, "1536,0,487,512", "244,256", form="jpg")  # the stored tile's visible part
+    expect_size(exact, 244, 256)
+    assert exact.image().quantization == neighbour.image().quantization != edge.image().quantization
     expect_size(get(V3, name, "1536,0,487,512", "243,256", form="jpg"), 243, 256)
     a, b = edge.image(), neighbour.image()
     assert sorted(k for k in a.info if k in ("exif", "icc_profile")) == sorted(
@@ -298,6 +301,21 @@ def test_23_tiles_and_sizes_are_the_files_own():
             assert tile["scaleFactors"] == factors, tile
             assert [(s["width"], s["height"]) for s in document["sizes"]] == [
                 (-(-5000 // f), -(-3000 // f)) for f in reversed(factors[1:])], document["sizes"]
+
+
+def test_24_extra_members_keep_info_json_valid():
+    """IIIF_EXTRA_INFO broke info.json for every image."""
+    service = '"service": {"@context": "http://example.org/c.json", "@id": "http://example.org/s"}, "see": [1, {"a": "ü"}]'
+    for version in BOTH:
+        document = info(version, small(), on=site(IIIF_EXTRA_INFO=service))
+        services = document["service"] if isinstance(document["service"], list) else [document["service"]]
+        assert "http://example.org/s" in [one.get("@id") for one in services], services
+        assert document["see"] == [1, {"a": "ü"}]
+        assert version == V2 or isinstance(document["service"], list)
+        plain = info(version, small())
+        for broken in ('"a":', '"a": 1,', '"width": 1', '"a": [1', "a: 1"):
+            document = info(version, small(), on=site(IIIF_EXTRA_INFO=broken))
+            assert sorted(document) == sorted(plain), broken
 
 
 def test_25_nothing_outside_the_folder():
