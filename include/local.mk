@@ -15,6 +15,7 @@ noinst_HEADERS += \
 	include/tegula/iiif.h \
 	include/tegula/job.h \
 	include/tegula/json.h \
+	include/tegula/json_text.h \
 	include/tegula/log.h \
 	include/tegula/mem.h \
 	include/tegula/num.h \

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "tegula/arena.h"
 #include "tegula/buf.h"
+#include "tegula/json_text.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 
@@ -169,6 +170,50 @@ static void test_image_memory(void)
     tg_image_set_ceiling(before);
 }
 
+/* RFC 8259: how many members, -1 for what is no JSON. */
+static void test_json_members(void)
+{
+    static const struct {
+        const char *text;
+        int members;
+    } cases[] = {
+        {"", 0},
+        {"  ", 0},
+        {"\"a\":1", 1},
+        {" \"a\" : [ ] , \"b\":{} ", 2},
+        {"\"a\":{\"b\":[1,-0.5e+3,true,null,\"x\\u00e9\\n\"]}", 1},
+        {"\"a\":", -1},
+        {"\"a\"", -1},
+        {"a:1", -1},
+        {"\"a\":1,", -1},
+        {"\"a\":1 \"b\":2", -1},
+        {"\"a\":01", -1},
+        {"\"a\":1.", -1},
+        {"\"a\":+1", -1},
+        {"\"a\":tru", -1},
+        {"\"a\":[1,]", -1},
+        {"\"a\":{\"b\"}", -1},
+        {"\"a\":\"\n\"", -1},
+        {"\"a\":\"\\x\"", -1},
+        {"\"a\":\"\\u12\"", -1},
+        {"\"a\":\"\xff\"", -1},
+        {"\"a\":1}", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tg_str rest = tg_str_of(cases[i].text), name, value;
+        int members = 0;
+        bool bad;
+        while (tg_json_next_member(&rest, &name, &value, &bad))
+            members++;
+        CHECK_INT(bad ? -1 : members, cases[i].members);
+    }
+    char deep[400] = "\"a\":";
+    memset(deep + 4, '[', 300);
+    tg_str rest = tg_str_of(deep), name, value;
+    bool bad;
+    CHECK(!tg_json_next_member(&rest, &name, &value, &bad) && bad);
+}
+
 static void test_first_error_stays(void)
 {
     tg_err err = {0};
@@ -188,6 +233,7 @@ int main(void)
     test_buffer();
     test_arena();
     test_image_memory();
+    test_json_members();
     test_first_error_stays();
     return check_done();
 }

@@ -51,9 +51,10 @@ typedef struct tg_config {
     tg_uri_map uri_map[TG_MAX_URI_MAPS];
     unsigned n_uri_maps;
     /* IIIF */
-    int iiif_version;           /* 2 or 3 */
-    const char *copyright;      /* "" = none */
-    const char *iiif_delimiter; /* between file name and page number; "" = off */
+    int iiif_version;            /* 2 or 3 */
+    const char *copyright;       /* "" = none */
+    const char *iiif_extra_info; /* members of a JSON object, checked; "" = none */
+    const char *iiif_delimiter;  /* between file name and page number; "" = off */
     /* response cache, used by src/cache */
     double image_cache_mib;
     const char *memcached_servers;

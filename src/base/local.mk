@@ -5,6 +5,7 @@ libtg_base_a_SOURCES = \
 	src/base/buf.c \
 	src/base/clock.c \
 	src/base/err.c \
+	src/base/json_text.c \
 	src/base/log.c \
 	src/base/mem.c \
 	src/base/num.c \

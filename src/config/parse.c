@@ -1,4 +1,5 @@
 #include "table.h"
+#include "tegula/json_text.h"
 #include "tegula/num.h"
 
 #define DEFAULT_SIDE_PX 5000
@@ -168,6 +169,37 @@ static bool parse_text(const tg_variable *v, const char *text, const char **out)
     return true;
 }
 
+/* What the info documents of either version hold already, but for `service`, which is merged. */
+static bool is_own_member(tg_str name)
+{
+    static const char *const own[] = {
+        "@context",      "@id",          "id",      "@type",
+        "type",          "protocol",     "profile", "width",
+        "height",        "sizes",        "tiles",   "maxWidth",
+        "maxArea",       "maxHeight",    "rights",  "preferredFormats",
+        "extraFeatures", "extraFormats", "license", "extraQualities",
+        "attribution"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (tg_str_is(name, own[i]))
+            return true;
+    return false;
+}
+
+static bool parse_members(const char *text, void *at)
+{
+    tg_str rest = tg_str_of(text), name, value;
+    bool bad;
+    while (tg_json_next_member(&rest, &name, &value, &bad)) {
+        bool service = tg_str_is(name, "service") && value.p[0] != '{' && value.p[0] != '[';
+        if (service || is_own_member(name))
+            return false;
+    }
+    if (bad)
+        return false;
+    *(const char **)at = text;
+    return true;
+}
+
 bool tg_variable_parse(const tg_variable *v, const char *z, tg_config *config)
 {
     tg_str text = tg_str_trim(tg_str_of(z));
@@ -186,6 +218,8 @@ bool tg_variable_parse(const tg_variable *v, const char *z, tg_config *config)
     case TG_KIND_LINE:
     case TG_KIND_URL:
         return parse_text(v, z, at);
+    case TG_KIND_MEMBERS:
+        return parse_members(z, at);
     case TG_KIND_SIDE:
         return parse_side(text, at);
     case TG_KIND_FILTER:

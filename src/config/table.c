@@ -124,7 +124,9 @@ const tg_variable tg_variables[] = {
      FIELD(TEXT, iiif_delimiter)},
     {{"COPYRIGHT", "", "text", "rights statement in info.json, empty = none"},
      FIELD(TEXT, copyright)},
-    {{"IIIF_EXTRA_INFO", NULL, "members of a JSON object", "added to info.json"}, UNUSED},
+    {{"IIIF_EXTRA_INFO", "", "members of a JSON object, none that tegula sets itself",
+      "added to info.json; a service stands beside tegula's own"},
+     FIELD(MEMBERS, iiif_extra_info)},
     {{"IIIF_EXTENSIONS", "0", "0 or 1", "more qualities than the Image API has"}, UNUSED},
 
     /* response caches */

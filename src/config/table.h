@@ -15,6 +15,7 @@ typedef enum tg_kind {
     TG_KIND_TEXT,    /* const char *, anything */
     TG_KIND_LINE,    /* const char * without control characters: becomes part of a header */
     TG_KIND_URL,     /* const char *, empty or an http(s) URL */
+    TG_KIND_MEMBERS, /* const char *, empty or members of a JSON object for info.json */
     TG_KIND_MIB,     /* uint64_t of bytes, written in MiB */
     TG_KIND_SIDE,    /* uint32_t, MAX_CVT's rules: -1 = 0 = no limit */
     TG_KIND_FILTER,  /* tg_filter by iipsrv's number */

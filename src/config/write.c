@@ -49,6 +49,7 @@ void tg_variable_write(const tg_variable *v, const tg_config *config, FILE *out)
     case TG_KIND_TEXT:
     case TG_KIND_LINE:
     case TG_KIND_URL:
+    case TG_KIND_MEMBERS:
         fputs(*(const char *const *)at, out);
         break;
     case TG_KIND_SIDE:

@@ -3,6 +3,7 @@
 #include "iiif_rights.h"
 #include "tegula/iiif.h"
 #include "tegula/json.h"
+#include "tegula/json_text.h"
 #include "tegula/num.h"
 
 /* ---- tile ---- */
@@ -147,9 +148,40 @@ static void put_physical(tg_buf *out, const tg_iiif_image *image, tg_str id, tg_
                   1 / image->dpi_x);
 }
 
+/* The elements of a service value, which may be one object or a list of them. */
+static tg_str service_elements(tg_str value)
+{
+    if (value.n && value.p[0] == '[')
+        return tg_str_trim((tg_str){value.p + 1, value.n - 2});
+    return value;
+}
+
 static bool has_physical(const tg_iiif_image *image)
 {
     return image->dpi_x > 0 && image->dpi_x < 1e9;
+}
+
+/* `service` of tegula's own and of IIIF_EXTRA_INFO together, then its other members. Version 3
+ * wants a list; so do two in version 2. */
+static void put_services_and_extra(tg_buf *out, const tg_config *config, const tg_iiif_image *image,
+                                   int version, tg_str id, tg_arena *arena)
+{
+    tg_str rest = tg_str_of(config->iiif_extra_info), name, value, services = TG_STR("");
+    bool bad, physical = has_physical(image);
+    while (tg_json_next_member(&rest, &name, &value, &bad)) {
+        if (tg_str_is(name, "service"))
+            services = service_elements(value);
+        else
+            tg_buf_printf(out, ",\n  \"%.*s\": %.*s", TG_STR_ARG(name), TG_STR_ARG(value));
+    }
+    if (!physical && !services.n)
+        return;
+    bool list = version == 3 || services.n;
+    tg_buf_printf(out, ",\n  \"service\": %s", list ? "[" : "");
+    if (physical)
+        put_physical(out, image, id, arena);
+    tg_buf_printf(out, "%s%.*s%s", physical && services.n ? ", " : "", TG_STR_ARG(services),
+                  list ? "]" : "");
 }
 
 /* ---- version 3.0 ---- */
@@ -180,11 +212,7 @@ static void info_3(const tg_config *config, const tg_iiif_image *image, const tg
     tg_buf_z(out, ",\n  ");
     PUT_LIST(out, "extraFeatures", "canonicalLinkHeader", "mirroring", "profileLinkHeader",
              "rotationArbitrary", limits->allow_upscaling ? "sizeUpscaling" : NULL);
-    if (has_physical(image)) {
-        tg_buf_z(out, ",\n  \"service\": [");
-        put_physical(out, image, id, arena);
-        tg_buf_z(out, "]");
-    }
+    put_services_and_extra(out, config, image, 3, id, arena);
     tg_buf_z(out, "\n}\n");
 }
 
@@ -233,10 +261,7 @@ static void info_2(const tg_config *config, const tg_iiif_image *image, const tg
     tg_buf_z(out, ",\n");
     put_copyright_2(out, tg_str_of(config->copyright), arena);
     put_profile_2(out, config, image, limits);
-    if (has_physical(image)) {
-        tg_buf_z(out, ",\n  \"service\": ");
-        put_physical(out, image, id, arena);
-    }
+    put_services_and_extra(out, config, image, 2, id, arena);
     tg_buf_z(out, "\n}\n");
 }
 
