@@ -132,7 +132,7 @@ static size_t write_head(const tg_tiff *t, const tg_tiff_dir *dir, uint8_t *out)
 /* Once per level. */
 static bool build_prefix(const tg_tiff *t, tg_tiff_level *lv, tg_err *err)
 {
-    const uint8_t *at = lv->tables, *end = at + lv->tables_bytes;
+    const uint8_t *at = lv->tables, *end = at ? at + lv->tables_bytes : NULL;
     segment s;
 
     if (lv->tables_bytes > MAX_TABLES_BYTES)
