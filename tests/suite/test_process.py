@@ -526,6 +526,7 @@ def test_only_named_web_servers():
 
 def test_descriptors_and_memory_stay():
     with one_site() as site:
+        fcgi.get(site.address, HOME)  # the worker is there
         pid, = site.worker_pids()
 
         def burst(n):
