@@ -30,7 +30,7 @@ void tg_buf_printf(tg_buf *b, const char *fmt, ...) __attribute__((format(printf
 
 static inline tg_str tg_buf_view(const tg_buf *b)
 {
-    return (tg_str){(const char *)b->data, b->len};
+    return (tg_str){b->data ? (const char *)b->data : "", b->len};
 }
 
 #endif
