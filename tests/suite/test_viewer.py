@@ -13,6 +13,7 @@ import tempfile
 import termios
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 import numpy
@@ -82,6 +83,14 @@ class Serve:
         with urllib.request.urlopen(self.url + path, timeout=20) as reply:
             return reply.read()
 
+    def refusal(self, path):
+        """What the server says when it does not give this."""
+        try:
+            self.fetch(path)
+        except urllib.error.HTTPError as error:
+            return error.read().decode().strip()
+        raise AssertionError(path + " is there")
+
     def failed_requests(self):
         log, = glob.glob(os.path.join(self.work, "*", "access.log"))
         with open(log) as f:
@@ -95,24 +104,49 @@ class Serve:
             return [line for line in f if re.search(pattern, line)]
 
 
-def browse(url, *options):
+def browse(url, *options, size=(1200, 800)):
     program = server.have("chromium") or server.have("chromium-browser")
     if not program:
         raise unittest.SkipTest("no Chromium")
     with tempfile.TemporaryDirectory() as profile:
         done = subprocess.run([program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                               "--hide-scrollbars", "--no-first-run", "--user-data-dir=" + profile,
-                               "--window-size=1200,800", "--virtual-time-budget=8000"] + list(options) + [url],
+                               "--disable-quic", "--disable-background-networking", "--disable-component-update",
+                               "--disable-sync", "--hide-scrollbars", "--no-first-run", "--user-data-dir=" + profile,
+                               "--window-size=%d,%d" % size, "--virtual-time-budget=9000"] + list(options) + [url],
                               capture_output=True, timeout=90)
     return done.stdout
 
 
-def screenshot(url):
+def screenshot(url, *options, size=(1200, 800)):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.png")
-        browse(url, "--screenshot=" + path)
+        browse(url, "--screenshot=" + path, *options, size=size)
         with open(path, "rb") as f:
             return numpy.asarray(Image.open(io.BytesIO(f.read())).convert("RGB")).astype(int)
+
+
+class Frame:
+    """A page of a Serve in a frame of a given size; a browser's window is some bars smaller than it says.
+    In the frame the script runs when all has loaded; what it evaluates to is the text of the outer page."""
+
+    PAGE = """<!DOCTYPE html><body style="margin:0;background:#fff"><iframe id="frame" src="%s"
+        style="border:0;display:block;width:%dpx;height:%dpx"></iframe><pre id="said"></pre><script>
+        function resize(w, h) { frame.style.width = w + 'px'; frame.style.height = h + 'px'; frame.offsetWidth; }
+        setTimeout(() => { said.textContent = frame.contentWindow.eval(%s); }, 3000);
+        </script>"""
+
+    def __init__(self, serve, page, size, script="''"):
+        html, = glob.glob(os.path.join(serve.work, "*", "html"))
+        with open(os.path.join(html, "frame.html"), "w") as f:
+            f.write(self.PAGE % (page, *size, json.dumps(script)))
+        self.url = serve.url + "frame.html"
+
+    def pixels(self, size, scale=1):
+        picture = screenshot(self.url, "--force-device-scale-factor=%g" % scale, size=(size[0] + 50, size[1] + 250))
+        return picture[:round(size[1] * scale), :round(size[0] * scale)]
+
+    def said(self):
+        return re.search('<pre id="said">(.*)</pre>', browse(self.url, "--dump-dom").decode(), re.S).group(1)
 
 
 def folder():
@@ -183,6 +217,78 @@ def test_page_and_viewer():
         assert "stopping" in serve.said
         assert not server.connects(("127.0.0.1", serve.port))
         assert not [d for d in os.listdir(serve.work) if d.startswith("tegula-serve")], os.listdir(serve.work)
+
+
+DARK = 10
+BAR_PX = 52
+CONTROL_PX = (60, 140)  # the zoom control, from the upper left corner
+
+
+def dark_site():
+    """What shines through between tiles is much lighter than they are."""
+    path = os.path.join(fixture.root(), "dark")
+    os.makedirs(path, exist_ok=True)
+    for name, size in (("wide.tif", "5003x3701"), ("tall.tif", "1999x4001")):
+        made = fixture.mkpyramid("dark-" + name, "--picture", "flat:%d,%d,%d" % ((DARK,) * 3), "--size", size)
+        if not os.path.exists(os.path.join(path, name)):
+            os.link(os.path.join(fixture.root(), made), os.path.join(path, name))
+    return Serve(path).wait_ready()
+
+
+def dark_box(picture, scale=1):
+    """(width, height) in pixels of what the image covers; nothing else may show inside."""
+    dark = abs(picture - DARK).max(2) <= 3
+    rows, columns = numpy.where(dark.mean(1) > .15)[0], numpy.where(dark.mean(0) > .15)[0]
+    assert len(rows) and len(columns), "there is no image"
+    whole = dark.copy()
+    whole[:round(CONTROL_PX[1] * scale), :round(CONTROL_PX[0] * scale)] = True
+    inside = whole[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1]
+    assert inside.all(), "%d pixels inside the image are not its own, in rows %s, columns %s" % (
+        (~inside).sum(), numpy.where(~inside.all(1))[0][:5], numpy.where(~inside.all(0))[0][:5])
+    return inside.shape[1], inside.shape[0]
+
+
+def test_fit_and_seams():
+    with dark_site() as serve:
+        wide, phone, turned = (1200, 800), (390, 844), (844, 390)
+        width, height = dark_box(Frame(serve, "view.html#wide.tif", wide).pixels(wide))
+        assert abs(height - (800 - BAR_PX)) <= 2 and abs(width - height * 5003 / 3701) <= 2, (width, height)
+        width, height = dark_box(Frame(serve, "view.html#wide.tif", phone).pixels(phone))
+        assert abs(width - 390) <= 2 and abs(height - 390 * 3701 / 5003) <= 2, (width, height)
+
+        # A phone is turned; Leaflet's own way to say so, as windows of tests get no such events in time.
+        turn = "parent.resize(%d, %d); map.invalidateSize({ debounceMoveend: true }); ''" % turned
+        width, height = dark_box(Frame(serve, "view.html#tall.tif", phone, turn).pixels(turned))
+        assert abs(height - (390 - BAR_PX)) <= 2 and abs(width - height * 1999 / 4001) <= 2, (width, height)
+
+        # A close-up stays one, and the whole image is what one can zoom out to.
+        report = turn + "; [map.getZoom(), 4001 * 2 ** (map.getMinZoom() - map.getMaxZoom() + 2)].map(Math.round).join()"
+        frame = Frame(serve, "view.html#tall.tif?x=1000&y=2000&zoom=3", phone, report)
+        assert frame.said() == "3,%d" % (390 - BAR_PX), frame.said()
+
+        # Zooms between the levels: at the lower right corner, in the middle, after a drag by touch, which may
+        # end within a pixel, and where a pixel of the page is not one of the screen.
+        drag = "map._rawPanBy(L.point(33.4, -21.63)); map.fire('move'); map.fire('moveend'); ''"
+        for view, script, scale in (("x=4500&y=3450&zoom=2.6", "''", 1), ("x=2500&y=1850&zoom=3.15", "''", 1),
+                                    ("x=2500&y=1850&zoom=3.15", drag, 1), ("x=2500&y=1850&zoom=2.35", drag, 1.5)):
+            dark_box(Frame(serve, "view.html#wide.tif?" + view, wide, script).pixels(wide, scale), scale)
+
+
+def test_messages_and_names():
+    with Serve(folder()).wait_ready() as serve:
+        page = browse(serve.url + "view.html#notes.txt", "--dump-dom").decode()
+        assert "notes.txt: " + serve.refusal("iiif/3/notes.txt/info.json") in page, page
+        page = browse(serve.url + "view.html", "--dump-dom").decode()
+        message = re.search('<p id="message"[^>]*>(.*?)</p>', page).group(0)
+        assert "names no image" in message and '<a href=".">' in message and " hidden" not in message, message
+
+        # The file's own name is all to be seen, its folder is what is cut.
+        seen = """['file', 'folder'].map((part) => {
+            const e = document.querySelector('h1 .' + part);
+            return e.textContent + (e.scrollWidth > e.clientWidth ? ' is cut' : ' is whole');
+        }).join('|')"""
+        frame = Frame(serve, "view.html#sub%2Fa%20folder%20with%20a%20long%20name%2Framp.tif", (320, 600), seen)
+        assert frame.said() == "/ramp.tif is whole|sub/a folder with a long name is cut", frame.said()
 
 
 def test_no_images():
