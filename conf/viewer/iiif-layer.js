@@ -21,7 +21,7 @@ const IiifLayer = L.TileLayer.extend({
       noWrap: true,
       ...options,
     });
-    this.on('tileloadstart', ({ tile, coords }) => this.place(tile, coords));
+    this.on('tileloadstart', ({ tile: element, coords }) => this.place(element, coords));
   },
 
   getEvents() {
