@@ -31,6 +31,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/tiff_jpeg.c \
 	src/codec/tiff_levels.c \
 	src/codec/tiff_open.c \
+	src/codec/tiff_options.c \
+	src/codec/tiff_options.h \
 	src/codec/tiff_pixels.c \
 	src/codec/tiff_read.c \
 	src/codec/tiff_rgba.c \

@@ -11,15 +11,16 @@
 #include "jpeg_read.h"
 #include "tegula/codec.h"
 #include "tegula/num.h"
+#include "tiff_options.h"
 
 /* A libtiff handle and what its callbacks need. */
 typedef struct tg_tiff_file {
     TIFF *tif;
     int fd;
     uint64_t size_bytes, at_bytes;
-    bool io_failed;    /* the system refused a read, as against a file that is too short */
-    char text[256];    /* libtiff's last complaint */
-    uint32_t next_row; /* where the line decoder stands; UINT32_MAX: nowhere */
+    bool io_failed; /* the system refused a read, as against a file that is too short */
+    char text[TG_TIFF_TEXT_BYTES]; /* libtiff's last complaint */
+    uint32_t next_row;             /* where the line decoder stands; UINT32_MAX: nowhere */
 } tg_tiff_file;
 
 /* offset 0: the first directory. */

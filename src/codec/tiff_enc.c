@@ -9,12 +9,13 @@
 #include "out_stream.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
+#include "tiff_options.h"
 
 typedef struct tiff_encoder {
     tg_encoder base;
     tg_out_stream stream;
     TIFF *tif;
-    char text[256]; /* libtiff's last complaint */
+    char text[TG_TIFF_TEXT_BYTES]; /* libtiff's last complaint */
     uint8_t *strip;
     size_t row_bytes;
     uint32_t strip_rows, held_rows;
@@ -77,35 +78,13 @@ static toff_t on_size(thandle_t handle)
     return tg_out_stream_size(handle);
 }
 
-static int on_error(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
-{
-    tiff_encoder *t = user;
-
-    (void)tif;
-    (void)module;
-    vsnprintf(t->text, sizeof t->text, fmt, ap);
-    return 1;
-}
-
-static int on_warning(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
-{
-    (void)tif;
-    (void)user;
-    (void)module;
-    (void)fmt;
-    (void)ap;
-    return 1;
-}
-
 static TIFF *open_handle(tiff_encoder *t, const char *mode)
 {
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFFOpenOptions *options = tg_tiff_options(t->text);
     TIFF *tif;
 
     if (!options)
         return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, t);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, t);
     tif = TIFFClientOpenExt("output", mode, &t->stream, on_read, on_write, on_seek, on_close,
                             on_size, NULL, NULL, options);
     TIFFOpenOptionsFree(options);
@@ -117,7 +96,7 @@ static bool fail(tiff_encoder *t, tg_err *err)
     if (t->base.out->failed)
         return tg_fail(err, TG_ERR_TOO_LARGE, "the encoded image is too large");
     tg_fail(err, TG_ERR_INTERNAL, "the image cannot be written as TIFF");
-    return tg_fail_detail(err, "libtiff: %s", t->text);
+    return tg_fail_detail(err, "%s", t->text);
 }
 
 /* ---- layout ---- */

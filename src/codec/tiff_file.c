@@ -59,39 +59,14 @@ static toff_t on_size(thandle_t handle)
     return ((tg_tiff_file *)handle)->size_bytes;
 }
 
-static int on_error(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
-{
-    tg_tiff_file *f = user;
-    int n = snprintf(f->text, sizeof f->text, "%s: ", module ? module : "libtiff");
-
-    (void)tif;
-    if (n >= 0 && (size_t)n < sizeof f->text)
-        vsnprintf(f->text + n, sizeof f->text - (size_t)n, fmt, ap);
-    return 1;
-}
-
-static int on_warning(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
-{
-    (void)tif;
-    (void)user;
-    (void)module;
-    (void)fmt;
-    (void)ap;
-    return 1;
-}
-
 /* r read; O offsets of tiles fetched as they are asked for; h without the first directory. */
 static TIFF *open_handle(tg_tiff_file *f, const char *mode)
 {
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFFOpenOptions *options = tg_tiff_options(f->text);
     TIFF *tif;
 
     if (!options)
         return NULL;
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options,
-                                        (tmsize_t)TG_MIN(tg_image_ceiling(), (size_t)INT32_MAX));
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, f);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, f);
     tif = TIFFClientOpenExt("image", mode, f, on_read, on_write, on_seek, on_close, on_size, NULL,
                             NULL, options);
     TIFFOpenOptionsFree(options);
