@@ -106,7 +106,7 @@ tg_image *fixture_open(const char *path, unsigned page, tg_err *err)
 
     if (fd < 0 || fstat(fd, &st) != 0)
         die(path);
-    img = tg_image_open(fd, (uint64_t)st.st_size, page, err);
+    img = tg_image_open(fd, (uint64_t)st.st_size, page, NULL, err);
     if (!img)
         close(fd);
     return img;
@@ -119,7 +119,7 @@ uint8_t *fixture_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, t
 
     if (!px)
         die("malloc");
-    if (img->codec->read(img, level, k, rect, px, row_bytes, err))
+    if (tg_image_read(img, level, k, rect, px, row_bytes, err))
         return px;
     free(px);
     return NULL;

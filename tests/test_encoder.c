@@ -10,6 +10,14 @@
 #include "check.h"
 #include "encoding.h"
 
+#define NO_EMBED                                                                                   \
+    {                                                                                              \
+        {NULL, 0}, {NULL, 0},                                                                      \
+        {                                                                                          \
+            NULL, 0                                                                                \
+        }                                                                                          \
+    }
+
 static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 {
     double sum = 0;
@@ -22,7 +30,8 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 static void check_jpeg(uint32_t w, uint32_t h, unsigned channels, double dpi, int quality,
                        double tolerance)
 {
-    tg_encode_spec s = {TG_FORMAT_JPEG, w, h, {(uint8_t)channels, 8}, false, quality, dpi, dpi, 0};
+    tg_encode_spec s = {TG_FORMAT_JPEG, w, h, {(uint8_t)channels, 8}, false, quality, dpi, dpi, 0,
+                        NO_EMBED};
     uint8_t *px = paint(&s), *got = malloc((size_t)w * h * channels);
     struct jpeg_decompress_struct cinfo;
     struct jpeg_error_mgr errors;
@@ -110,8 +119,9 @@ static void read_png(const tg_encode_spec *s, const tg_buf *out, uint8_t *got)
 static void check_png(uint32_t w, uint32_t h, unsigned channels, unsigned bits, bool bitonal,
                       int level, double dpi)
 {
-    tg_encode_spec s = {TG_FORMAT_PNG, w,   h, {(uint8_t)channels, (uint8_t)bits}, bitonal, level,
-                        dpi,           dpi, 0};
+    tg_encode_spec s = {
+        TG_FORMAT_PNG, w, h,       {(uint8_t)channels, (uint8_t)bits}, bitonal, level, dpi,
+        dpi,           0, NO_EMBED};
     size_t bytes = (size_t)w * h * tg_pixfmt_bytes(s.fmt);
     uint8_t *px = paint(&s), *got = calloc(1, bytes);
     tg_buf out = {0};
@@ -127,7 +137,8 @@ static void check_png(uint32_t w, uint32_t h, unsigned channels, unsigned bits, 
 
 static void check_webp(uint32_t w, uint32_t h, unsigned channels, int quality, double tolerance)
 {
-    tg_encode_spec s = {TG_FORMAT_WEBP, w, h, {(uint8_t)channels, 8}, false, quality, 0, 0, 0};
+    tg_encode_spec s = {TG_FORMAT_WEBP, w, h, {(uint8_t)channels, 8}, false, quality, 0, 0, 0,
+                        NO_EMBED};
     uint8_t *px = paint(&s), *rgba;
     double sum = 0;
     tg_buf out = {0};
@@ -154,7 +165,7 @@ static void check_webp(uint32_t w, uint32_t h, unsigned channels, int quality, d
 static void check_refusals(void)
 {
     static const uint8_t row[4 * 70000];
-    tg_encode_spec s = {TG_FORMAT_JPEG, 65501, 1, {3, 8}, false, 80, 0, 0, 0};
+    tg_encode_spec s = {TG_FORMAT_JPEG, 65501, 1, {3, 8}, false, 80, 0, 0, 0, NO_EMBED};
     tg_buf out = {0};
     tg_err err = {0};
     tg_encoder *e;
@@ -162,19 +173,20 @@ static void check_refusals(void)
     CHECK(!tg_encoder_new(&s, &out, &err));
     CHECK_INT(err.kind, TG_ERR_BAD_REQUEST);
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_WEBP, 1, 16384, {3, 8}, false, 80, 0, 0, 0};
+    s = (tg_encode_spec){TG_FORMAT_WEBP, 1, 16384, {3, 8}, false, 80, 0, 0, 0, NO_EMBED};
     CHECK(!tg_encoder_new(&s, &out, &err));
     CHECK_INT(err.kind, TG_ERR_BAD_REQUEST);
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_PNG, 0, 10, {3, 8}, false, 1, 0, 0, 0};
+    s = (tg_encode_spec){TG_FORMAT_PNG, 0, 10, {3, 8}, false, 1, 0, 0, 0, NO_EMBED};
     CHECK(!tg_encoder_new(&s, &out, &err));
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_WEBP, 16383, 16383, {3, 8}, false, 80, 0, 0, 0}; /* 1 GiB */
+    s = (tg_encode_spec){TG_FORMAT_WEBP, 16383, 16383, {3, 8}, false, 80, 0, 0, 0,
+                         NO_EMBED}; /* 1 GiB */
     CHECK(!tg_encoder_new(&s, &out, &err));
     CHECK_INT(err.kind, TG_ERR_TOO_LARGE);
 
     err = (tg_err){0};
-    s = (tg_encode_spec){TG_FORMAT_JPEG, 65500, 2, {3, 8}, false, 80, 0, 0, 0};
+    s = (tg_encode_spec){TG_FORMAT_JPEG, 65500, 2, {3, 8}, false, 80, 0, 0, 0, NO_EMBED};
     out.max = 100; /* the buffer's ceiling */
     e = tg_encoder_new(&s, &out, &err);
     CHECK(!e || !tg_encoder_rows(e, row, 0, 2, &err) || !tg_encoder_finish(e, &err));

@@ -27,8 +27,10 @@ typedef struct fake {
     char name; /* the fifth byte of the file */
 } fake;
 
-tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
+tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, const tg_read_options *options,
+                        tg_err *err)
 {
+    (void)options;
     char head[5] = "";
     ssize_t n = pread(fd, head, sizeof head, 0);
     if (n < 4 || memcmp(head, "IMG", 3) != 0) {

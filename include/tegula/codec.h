@@ -31,6 +31,49 @@ typedef struct tg_level {
     tg_stored stored;
 } tg_level;
 
+/* What a stored sample means. */
+typedef enum tg_space {
+    TG_SPACE_GRAY, /* 0 = black */
+    TG_SPACE_RGB,
+    TG_SPACE_CMYK, /* 0 = no ink */
+    TG_SPACE_LAB   /* CIE L*a*b* of D50 as ICC v4 codes it: L * 255 / 100, a + 128, b + 128;
+                      with 16 bits L * 65535 / 100 and 257 times (a + 128), (b + 128) */
+} tg_space;
+
+/* Pixels as read() delivers them: interleaved in native byte order, the colours of the space, then
+ * straight alpha. Palettes, YCbCr, MinIsWhite, other depths, signed and floating samples are gone
+ * here: a codec spreads n-bit samples to 0 .. 255 or 0 .. 65535. */
+typedef struct tg_native {
+    tg_space space;
+    bool alpha;
+    uint8_t bits; /* 8 or 16 */
+} tg_native;
+
+static inline unsigned tg_native_channels(tg_native n)
+{
+    static const uint8_t colours[] = {
+        [TG_SPACE_GRAY] = 1, [TG_SPACE_RGB] = 3, [TG_SPACE_CMYK] = 4, [TG_SPACE_LAB] = 3};
+    return colours[n.space] + (n.alpha ? 1u : 0u);
+}
+
+static inline size_t tg_native_bytes(tg_native n)
+{
+    return (size_t)tg_native_channels(n) * (n.bits / 8);
+}
+
+/* Blocks that a file carries beside its pixels. */
+typedef enum tg_block {
+    TG_BLOCK_ICC,      /* the profile as it stands, not checked */
+    TG_BLOCK_XMP,      /* the packet as it stands */
+    TG_BLOCK_COPYRIGHT /* UTF-8 text of the rights statement */
+} tg_block;
+
+/* How doubtful input is taken; given at opening. */
+typedef struct tg_read_options {
+    bool lenient;   /* STRICT=0: serve what there is of a damaged picture, with a log line */
+    int max_layers; /* quality layers of JPEG 2000; 0 and below = all */
+} tg_read_options;
+
 typedef struct tg_image tg_image;
 
 typedef struct tg_codec {
@@ -44,13 +87,14 @@ typedef struct tg_codec {
      * first image of the file; TG_ERR_NOT_FOUND when there are fewer. */
     tg_image *(*open)(int fd, uint64_t size_bytes, unsigned page, tg_err *err);
 
-    /* Pixels of a rectangle of a level at reduction k, in the image's fmt, into dst.
+    /* Pixels of a rectangle of a level at reduction k, as img->native says, into dst.
      * The level at reduction k has max(1, width_px >> k) x max(1, height_px >> k) pixels; reduced
      * pixel (i, j) stands for the source square [i << k, (i+1) << k) x [j << k, (j+1) << k).
      * Padding beyond the level's edge is never shown. rect lies inside the reduced level. Cheapest
      * when rect's top and bottom lie on multiples of tile_h_px >> k and successive calls go
      * downwards (a codec may keep a cursor). Anything missing or damaged is an error: never half a
-     * picture. */
+     * picture; only with options.lenient is it logged and what there is delivered, the rest
+     * white. */
     bool (*read)(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,
                  size_t dst_stride, tg_err *err);
 
@@ -63,29 +107,72 @@ typedef struct tg_codec {
     bool (*stored_tile)(tg_image *img, unsigned level, uint32_t col, uint32_t row, tg_buf *out,
                         tg_err *err);
 
+    /* Memory that read() holds for its own work on this rectangle besides dst, in bytes, as an
+     * estimate from above. NULL: no more than some rows and a tile of the level. */
+    uint64_t (*working_bytes)(const tg_image *img, unsigned level, unsigned k, tg_rect rect);
+
+    /* Appends a block of the file; nothing when it has none, when it is longer than limit_bytes
+     * or damaged. Blocks are fetched when wanted, so that opening reads headers only. NULL: the
+     * format has none. */
+    void (*block)(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
+
     void (*close)(tg_image *img); /* frees img, closes its fd */
 } tg_codec;
 
 /* Parsed header; the codec embeds it as the first member of its own struct. */
 struct tg_image {
     const tg_codec *codec;
-    tg_pixfmt fmt; /* what read() delivers, every level alike */
+    tg_native native;    /* what read() delivers, every level alike */
+    tg_pixfmt fmt;       /* what tg_image_read delivers; set by tg_image_open */
+    uint8_t orientation; /* as EXIF and TIFF number it, 1 .. 8; levels are as stored */
+    uint8_t stored_bits; /* of a sample in the file, for those who ask; 0 = native.bits */
+    double range_min[5]; /* by channel: the stored values that became 0 and the maximum; */
+    double range_max[5]; /* both 0 = the whole range of stored_bits */
     unsigned n_levels;
-    tg_level level[TG_MAX_LEVELS]; /* largest first */
-    bool tiled;                    /* level[0] is stored in tiles, not strips */
-    double dpi_x, dpi_y;           /* 0 = unknown */
-    int fd;                        /* of the file, for fstat; the codec closes it */
-    bool keep_tiles;               /* set by who reads: decoded tiles may go to the tile cache */
-    size_t held_bytes;             /* memory held while open, for the cache's accounts */
+    tg_level level[TG_MAX_LEVELS];  /* largest first */
+    bool tiled;                     /* level[0] is stored in tiles, not strips */
+    double dpi_x, dpi_y;            /* 0 = unknown */
+    int fd;                         /* of the file, for fstat; the codec closes it */
+    bool keep_tiles;                /* set by who reads: decoded tiles may go to the tile cache */
+    size_t held_bytes;              /* memory held while open, for the cache's accounts */
+    tg_read_options options;        /* set by tg_image_open */
+    const struct tg_colour *colour; /* NULL until tg_colour_resolve; released by tg_image_close */
 };
 
 /* The registry, most specific first, NULL-terminated. */
 extern const tg_codec *const tg_codecs[];
 
 /* Opens by magic bytes: reads the head of fd, asks every codec. TG_ERR_NOT_IMAGE when none knows it
- * (also for an empty file). fd is taken on success and left open for the caller on failure. */
-tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err);
+ * (also for an empty file). fd is taken on success and left open for the caller on failure.
+ * options: NULL = strict, all layers. */
+tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, const tg_read_options *options,
+                        tg_err *err);
 void tg_image_close(tg_image *img); /* NULL is fine */
+
+/* As codec->read, in img->fmt: what the resampler cannot hold (CMYK, Lab) has become RGB on the
+ * way. Gray and RGB come in the file's own primaries; tg_colour_row is for the result. */
+bool tg_image_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,
+                   size_t dst_stride, tg_err *err);
+
+/* Memory of tg_image_read besides dst, bytes. */
+uint64_t tg_image_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect);
+
+/* Orientations 5 to 8 lie on their side: shown width is stored height. */
+static inline bool tg_image_on_side(const tg_image *img)
+{
+    return img->orientation >= 5;
+}
+
+/* Size as shown. */
+static inline uint32_t tg_image_width_px(const tg_image *img)
+{
+    return tg_image_on_side(img) ? img->level[0].height_px : img->level[0].width_px;
+}
+
+static inline uint32_t tg_image_height_px(const tg_image *img)
+{
+    return tg_image_on_side(img) ? img->level[0].width_px : img->level[0].height_px;
+}
 
 /* Width and height of a level at reduction k (see read). */
 static inline uint32_t tg_reduced_px(uint32_t px, unsigned k)

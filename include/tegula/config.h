@@ -44,6 +44,10 @@ typedef struct tg_config {
     double oversampling; /* 1..2 */
     bool codec_passthrough;
     uint8_t background[3]; /* under transparent pixels in JPEG; RGB, default white */
+    int max_layers;        /* of JPEG 2000; <= 0 all */
+    bool retain_icc;       /* embed profiles instead of converting to sRGB */
+    int64_t max_icc_bytes; /* -1 = no limit */
+    bool keep_metadata, strict;
     /* HTTP */
     const char *cors;          /* "" = off */
     const char *cache_control; /* "" = none */

@@ -9,6 +9,7 @@
 #include "tegula/buf.h"
 #include "tegula/err.h"
 #include "tegula/pixel.h"
+#include "tegula/str.h"
 
 /* The two that IIIF's level 2 asks for, then the others by extension: lists keep this order. */
 typedef enum tg_format {
@@ -43,6 +44,14 @@ typedef enum tg_tiff_compression {
     TG_TIFF_ZSTD
 } tg_tiff_compression;
 
+/* What goes into the file beside the pixels; views that outlive the encoder, empty = leave out.
+ * A format that has no place for one leaves it out. Orientation is never written. */
+typedef struct tg_embed {
+    tg_str icc;       /* a profile that fits the rows' channels */
+    tg_str xmp;       /* a packet; left out of JPEG beyond 65502 bytes (XMP part 3, 1.1.3) */
+    tg_str copyright; /* UTF-8 text */
+} tg_embed;
+
 typedef struct tg_encode_spec {
     tg_format format;
     uint32_t width_px, height_px;
@@ -53,6 +62,7 @@ typedef struct tg_encode_spec {
                       is the same for all pictures; TIFF by its compression; GIF none */
     double dpi_x, dpi_y; /* 0 = unknown; then JFIF 1:1 without unit, no pHYs, PDF 1 px = 1/72 in */
     tg_tiff_compression compression; /* TIFF: deflate instead where this cannot hold the pixels */
+    tg_embed embed;
 } tg_encode_spec;
 
 typedef struct tg_encoder tg_encoder;
@@ -74,5 +84,9 @@ bool tg_encoder_finish(tg_encoder *e, tg_err *err);
 
 /* At any time, NULL is fine. What was appended to out stays; the caller drops it on failure. */
 void tg_encoder_free(tg_encoder *e);
+
+/* Puts embed into the complete JPEG that begins at out[start], behind its JFIF or Adobe marker, as
+ * the JPEG encoder does: stored tiles and encoded ones carry the same. False when out failed. */
+bool tg_jpeg_embed(tg_buf *out, size_t start, const tg_embed *embed);
 
 #endif

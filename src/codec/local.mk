@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libtg_codec.a
 libtg_codec_a_SOURCES = \
+	src/codec/colour.c \
 	src/codec/enc_rows.c \
 	src/codec/enc_rows.h \
 	src/codec/encoder.c \
@@ -41,4 +42,4 @@ libtg_codec_a_SOURCES = \
 	src/codec/tile_cache.c \
 	src/codec/webp_enc.c
 libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(WEBP_CFLAGS) \
-	$(OPENJP2_CFLAGS)
+	$(OPENJP2_CFLAGS) $(LCMS2_CFLAGS) $(HEIF_CFLAGS)

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "tegula/codec.h"
+#include "tegula/colour.h"
+#include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tiff.h"
 
@@ -24,14 +26,28 @@ static void fail_unknown(tg_err *err)
             names);
 }
 
-static tg_image *opened(tg_image *img, int fd)
+static bool fits_resampler(tg_native n)
 {
-    if (img)
-        img->fd = fd;
+    return n.space == TG_SPACE_GRAY || n.space == TG_SPACE_RGB;
+}
+
+static tg_image *opened(tg_image *img, int fd, const tg_read_options *options)
+{
+    if (!img)
+        return NULL;
+    tg_native n = img->native;
+    img->fd = fd;
+    img->fmt.channels = (uint8_t)((n.space == TG_SPACE_GRAY ? 1 : 3) + n.alpha);
+    img->fmt.bits = n.bits;
+    if (img->orientation < 1 || img->orientation > 8)
+        img->orientation = 1;
+    if (options)
+        img->options = *options;
     return img;
 }
 
-tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
+tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, const tg_read_options *options,
+                        tg_err *err)
 {
     uint8_t head[HEAD_BYTES];
     ssize_t n;
@@ -45,13 +61,43 @@ tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
     }
     for (const tg_codec *const *codec = tg_codecs; *codec; codec++)
         if ((*codec)->probe(head, (size_t)n))
-            return opened((*codec)->open(fd, size_bytes, page, err), fd);
+            return opened((*codec)->open(fd, size_bytes, page, err), fd, options);
     fail_unknown(err);
     return NULL;
 }
 
 void tg_image_close(tg_image *img)
 {
-    if (img)
-        img->codec->close(img);
+    if (!img)
+        return;
+    tg_colour_release(img->colour);
+    img->codec->close(img);
+}
+
+static bool read_as_rgb(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,
+                        size_t dst_stride, tg_err *err)
+{
+    size_t stride = rect.w * tg_native_bytes(img->native);
+    uint8_t *rows = tg_image_alloc(rect.h, stride, err);
+    bool ok = rows && img->codec->read(img, level, k, rect, rows, stride, err);
+    for (uint32_t y = 0; ok && y < rect.h; y++)
+        tg_colour_to_rgb(img->colour, img->native, (uint8_t *)dst + y * dst_stride,
+                         rows + y * stride, rect.w);
+    tg_image_free(rows);
+    return ok;
+}
+
+bool tg_image_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,
+                   size_t dst_stride, tg_err *err)
+{
+    return fits_resampler(img->native) ? img->codec->read(img, level, k, rect, dst, dst_stride, err)
+                                       : read_as_rgb(img, level, k, rect, dst, dst_stride, err);
+}
+
+uint64_t tg_image_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect)
+{
+    uint64_t bytes = img->codec->working_bytes ? img->codec->working_bytes(img, level, k, rect) : 0;
+    if (!fits_resampler(img->native))
+        bytes += (uint64_t)rect.w * rect.h * tg_native_bytes(img->native);
+    return bytes;
 }

@@ -100,7 +100,9 @@ static tg_image *tiff_open(int fd, uint64_t size_bytes, unsigned page, tg_err *e
         return NULL;
     t = tg_new(sizeof *t);
     t->base.codec = &tg_tiff_codec;
-    t->base.fmt = dirs[0].fmt;
+    t->base.native = (tg_native){.space = dirs[0].fmt.channels < 3 ? TG_SPACE_GRAY : TG_SPACE_RGB,
+                                 .alpha = tg_pixfmt_alpha(dirs[0].fmt),
+                                 .bits = dirs[0].fmt.bits};
     t->base.n_levels = n;
     t->base.tiled = dirs[0].tiled;
     t->base.dpi_x = dirs[0].dpi_x;

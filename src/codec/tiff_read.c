@@ -102,7 +102,7 @@ bool tg_tiff_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void 
     const tg_level *lv = &img->level[level];
     uint32_t tw = reduced_tile(lv->tile_w_px, lv->cols, lv->width_px, k);
     uint32_t th = reduced_tile(lv->tile_h_px, lv->rows, lv->height_px, k);
-    size_t px_bytes = tg_pixfmt_bytes(img->fmt);
+    size_t px_bytes = tg_native_bytes(img->native);
     tg_tiff_part p = {.level = level, .k = k, .stride = dst_stride};
     uint8_t *line = dst;
     bool ok = true;

@@ -65,7 +65,7 @@ static bool read_band(tg_rows *r, uint32_t from, tg_err *err)
     tg_rect rect = {w->x, w->y + from, w->w, rows};
     r->band_first = from;
     r->band_end = from + rows;
-    return r->image->codec->read(r->image, r->plan->level, r->plan->reduction, rect, r->band,
+    return tg_image_read(r->image, r->plan->level, r->plan->reduction, rect, r->band,
                                  r->band_stride, err);
 }
 

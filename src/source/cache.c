@@ -28,6 +28,7 @@ typedef struct entry {
 
 struct tg_sources {
     const tg_config *config;
+    tg_read_options options;
     entry **bucket;
     size_t n_buckets; /* a power of two */
     entry *newest, *oldest;
@@ -51,6 +52,7 @@ tg_sources *tg_sources_new(const tg_config *config)
     tg_sources *c = tg_new(sizeof *c);
     int64_t wanted = config->metadata_cache_entries;
     c->config = config;
+    c->options = (tg_read_options){.lenient = !config->strict, .max_layers = config->max_layers};
     c->capacity = descriptors_to_use();
     if (wanted >= 0)
         c->capacity = TG_MIN(c->capacity, (size_t)wanted);
@@ -169,7 +171,7 @@ static tg_image *open_once(tg_sources *c, const tg_path *path, tg_identity *id, 
     int fd = tg_file_open(path, !c->config->follow_symlinks, id, err);
     if (fd < 0)
         return NULL;
-    tg_image *image = tg_image_open(fd, id->size_bytes, path->page, err);
+    tg_image *image = tg_image_open(fd, id->size_bytes, path->page, &c->options, err);
     if (!image) {
         close(fd);
         if (err->kind != TG_ERR_NOT_FOUND)

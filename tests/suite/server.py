@@ -207,6 +207,13 @@ class Site:
         self.tegula = Daemon(argv, env, self.prefix, self.path("tegula.out"), address)
         self.daemons.append(self.tegula)
         self.address = address
+        self._await_workers()
+
+    def _await_workers(self):
+        """The socket takes connections before the workers are there."""
+        deadline = time.monotonic() + START_SECONDS
+        while len(self.worker_pids()) < self.workers and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def _start_direct(self):
         self._start_tegula(("127.0.0.1", self.port))
