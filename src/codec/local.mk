@@ -5,6 +5,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/enc_rows.h \
 	src/codec/encoder.c \
 	src/codec/encoder_ops.h \
+	src/codec/exif.c \
+	src/codec/exif.h \
 	src/codec/gif_enc.c \
 	src/codec/jp2_enc.c \
 	src/codec/jpeg_common.c \
@@ -25,6 +27,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/registry.c \
 	src/codec/scratch.c \
 	src/codec/scratch.h \
+	src/codec/text.c \
+	src/codec/text.h \
 	src/codec/tiff.h \
 	src/codec/tiff_dir.c \
 	src/codec/tiff_enc.c \

@@ -1,0 +1,222 @@
+/* Only the first directory is looked at, once: what matters of it needs no other, so that no chain
+ * or loop can be followed (CIPA DC-008-2019, section 4.6; TIFF 6.0, section 2). */
+#include "exif.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HEADER_BYTES 8
+#define ENTRY_BYTES  12
+#define MAGIC        42
+#define MAX_DPI      1e6 /* above it the number is noise; nothing scans at 25 nm */
+
+enum tag {
+    TAG_ORIENTATION = 0x112,
+    TAG_X_RESOLUTION = 0x11a,
+    TAG_Y_RESOLUTION = 0x11b,
+    TAG_RESOLUTION_UNIT = 0x128,
+    TAG_COPYRIGHT = 0x8298
+};
+
+enum type {
+    TYPE_BYTE = 1,
+    TYPE_ASCII = 2,
+    TYPE_SHORT = 3,
+    TYPE_LONG = 4,
+    TYPE_RATIONAL = 5,
+    TYPE_UTF8 = 129 /* Exif 3.0 */
+};
+
+enum unit { UNIT_INCH = 2, UNIT_CM = 3 };
+
+typedef struct block {
+    const uint8_t *data;
+    size_t n;
+    bool big_endian;
+} block;
+
+typedef struct entry {
+    uint32_t tag, type, count;
+    size_t at; /* of the values: in the entry or elsewhere, inside the block */
+} entry;
+
+/* Reads inside the block; at + bytes <= n is the caller's to know. */
+static uint32_t number(const block *b, size_t at, unsigned bytes)
+{
+    uint32_t v = 0;
+
+    for (unsigned i = 0; i < bytes; i++)
+        v = v << 8 | b->data[at + (b->big_endian ? i : bytes - 1 - i)];
+    return v;
+}
+
+static bool has(const block *b, size_t at, size_t bytes)
+{
+    return at <= b->n && bytes <= b->n - at;
+}
+
+static unsigned type_bytes(uint32_t type)
+{
+    switch (type) {
+    case TYPE_BYTE:
+    case TYPE_ASCII:
+    case TYPE_UTF8:
+        return 1;
+    case TYPE_SHORT:
+        return 2;
+    case TYPE_LONG:
+        return 4;
+    case TYPE_RATIONAL:
+        return 8;
+    default: /* none of the tags here */
+        return 0;
+    }
+}
+
+/* False when the values do not lie in the block. */
+static bool read_entry(const block *b, size_t at, entry *e)
+{
+    uint64_t bytes;
+
+    e->tag = number(b, at, 2);
+    e->type = number(b, at + 2, 2);
+    e->count = number(b, at + 4, 4);
+    bytes = (uint64_t)type_bytes(e->type) * e->count;
+    e->at = bytes <= 4 ? at + 8 : number(b, at + 8, 4);
+    return bytes > 0 && bytes <= b->n && has(b, e->at, (size_t)bytes);
+}
+
+/* Readers accept any unsigned type for a whole number (TIFF 6.0, section 2). */
+static uint32_t whole(const block *b, const entry *e)
+{
+    bool fits =
+        e->count == 1 && (e->type == TYPE_BYTE || e->type == TYPE_SHORT || e->type == TYPE_LONG);
+
+    return fits ? number(b, e->at, type_bytes(e->type)) : 0;
+}
+
+static double ratio(const block *b, const entry *e)
+{
+    double v;
+
+    if (e->count != 1 || e->type != TYPE_RATIONAL)
+        return whole(b, e);
+    v = (double)number(b, e->at, 4) / number(b, e->at + 4, 4);
+    return isfinite(v) ? v : 0;
+}
+
+/* Photographer, NUL, editor, NUL (section 4.6.5, Copyright); a photographer of one blank stands for
+ * none. */
+static tg_str first_text(const block *b, const entry *e)
+{
+    const char *p = (const char *)b->data + e->at;
+
+    if (e->type != TYPE_ASCII && e->type != TYPE_UTF8)
+        return TG_STR("");
+    return tg_str_trim((tg_str){p, strnlen(p, e->count)});
+}
+
+typedef struct found {
+    uint32_t orientation, unit;
+    double x, y;
+    tg_str copyright;
+} found;
+
+static void take(const block *b, const entry *e, found *f)
+{
+    switch (e->tag) {
+    case TAG_ORIENTATION:
+        f->orientation = whole(b, e);
+        break;
+    case TAG_X_RESOLUTION:
+        f->x = ratio(b, e);
+        break;
+    case TAG_Y_RESOLUTION:
+        f->y = ratio(b, e);
+        break;
+    case TAG_RESOLUTION_UNIT:
+        f->unit = whole(b, e);
+        break;
+    case TAG_COPYRIGHT:
+        f->copyright = first_text(b, e);
+        break;
+    default:
+        break;
+    }
+}
+
+static void read_directory(const block *b, found *f)
+{
+    size_t at = number(b, 4, 4);
+    uint32_t n;
+
+    if (!has(b, at, 2))
+        return;
+    n = number(b, at, 2);
+    for (at += 2; n-- > 0 && has(b, at, ENTRY_BYTES); at += ENTRY_BYTES) {
+        entry e;
+
+        if (read_entry(b, at, &e))
+            take(b, &e, f);
+    }
+}
+
+static double as_dpi(double resolution, uint32_t unit)
+{
+    double dpi = unit == UNIT_INCH ? resolution : unit == UNIT_CM ? resolution * 2.54 : 0;
+
+    return dpi > 0 && dpi <= MAX_DPI ? dpi : 0;
+}
+
+tg_exif tg_exif_read(const uint8_t *data, size_t n_bytes)
+{
+    block b = {data, n_bytes, false};
+    found f = {.orientation = 1, .unit = UNIT_INCH, .copyright = TG_STR("")};
+    tg_exif exif = {.orientation = 1, .copyright = TG_STR("")};
+
+    if (n_bytes < HEADER_BYTES || data[0] != data[1] || (data[0] != 'I' && data[0] != 'M'))
+        return exif;
+    b.big_endian = data[0] == 'M';
+    if (number(&b, 2, 2) != MAGIC)
+        return exif;
+    read_directory(&b, &f);
+    if (f.orientation >= 1 && f.orientation <= 8)
+        exif.orientation = (uint8_t)f.orientation;
+    exif.dpi_x = as_dpi(f.x, f.unit);
+    exif.dpi_y = as_dpi(f.y, f.unit);
+    exif.copyright = f.copyright;
+    return exif;
+}
+
+static void put(tg_buf *out, uint32_t v, unsigned bytes)
+{
+    uint8_t le[4] = {(uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24)};
+
+    tg_buf_append(out, le, bytes);
+}
+
+/* Values of up to four bytes lie in the entry itself, left-justified. */
+void tg_exif_write(tg_buf *out, tg_str copyright)
+{
+    static const uint8_t zeros[4];
+    size_t n = strnlen(copyright.p, copyright.n);
+    bool in_entry = n + 1 <= 4;
+
+    tg_buf_append(out, "II", 2);
+    put(out, MAGIC, 2);
+    put(out, HEADER_BYTES, 4);
+    put(out, 1, 2); /* entries */
+    put(out, TAG_COPYRIGHT, 2);
+    put(out, TYPE_ASCII, 2);
+    put(out, (uint32_t)n + 1, 4);
+    if (in_entry) {
+        tg_buf_append(out, copyright.p, n);
+        tg_buf_append(out, zeros, 4 - n);
+        put(out, 0, 4); /* no further directory */
+        return;
+    }
+    put(out, HEADER_BYTES + 2 + ENTRY_BYTES + 4, 4);
+    put(out, 0, 4);
+    tg_buf_append(out, copyright.p, n);
+    tg_buf_append(out, zeros, 1);
+}
