@@ -230,9 +230,9 @@ static void test_maps(void)
 static void test_other_names(void)
 {
     outcome o;
-    READ(&o, "WATERMARK=", "MAX_ICC=5", "AVIF_QUALITY=5", "MEMCACHED_SERVERS=localhost");
+    READ(&o, "WATERMARK=", "WATERMARK_OPACITY=5", "AVIF_QUALITY=5", "MEMCACHED_SERVERS=localhost");
     CHECK_INT(o.problems, 0);
-    CHECK(strstr(o.report, "MAX_ICC is known, but has no effect"));
+    CHECK(strstr(o.report, "WATERMARK_OPACITY is known, but has no effect"));
     CHECK(strstr(o.report, "MEMCACHED_SERVERS is known, but has no effect"));
     READ(&o, "WATERMARK=/x.tif"); /* what should be marked goes out unmarked */
     CHECK_INT(o.problems, 1);
