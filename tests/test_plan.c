@@ -5,10 +5,18 @@
 #include "tegula/num.h"
 #include "tegula/plan.h"
 
+#include <string.h>
+
+static const tg_codec no_codec = {.name = "none"};
+
 /* A tiled JPEG pyramid of halved levels, as the field's tools write them. */
 static tg_image pyramid(uint32_t w, uint32_t h, uint32_t tile, bool ceil_levels)
 {
-    tg_image image = {.fmt = {3, 8}, .tiled = true};
+    tg_image image = {.codec = &no_codec,
+                      .native = {.space = TG_SPACE_RGB, .bits = 8},
+                      .fmt = {3, 8},
+                      .orientation = 1,
+                      .tiled = true};
     while (image.n_levels < TG_MAX_LEVELS) {
         image.level[image.n_levels++] = (tg_level){.width_px = w,
                                                    .height_px = h,
@@ -26,8 +34,8 @@ static tg_image pyramid(uint32_t w, uint32_t h, uint32_t tile, bool ceil_levels)
     return image;
 }
 
-static bool plan_of(const tg_config *config, const tg_image *image, int version,
-                    const char *request, tg_plan *plan)
+static bool plan_of(const tg_config *config, tg_image *image, int version, const char *request,
+                    tg_plan *plan)
 {
     tg_arena *arena = tg_arena_new();
     tg_str part[4], rest = tg_str_of(request);
@@ -41,6 +49,60 @@ static bool plan_of(const tg_config *config, const tg_image *image, int version,
         printf("# %s: %s\n", request, err.msg);
     tg_arena_free(arena);
     return ok;
+}
+
+/* The picture is 2560 x 1280 as stored; the corner that is shown top left, as the table of CIPA
+ * DC-008 has it, and what is left to do after reading it. */
+static void test_orientations(const tg_config *config)
+{
+    static const struct {
+        uint8_t orientation;
+        const char *request;
+        bool stored;
+        tg_rect window;
+        bool mirror;
+        unsigned quarter;
+        uint32_t out_w, out_h;
+    } rows[] = {
+        {1, "0,0,256,512/256,512/0/default.png", false, {0, 0, 256, 512}, false, 0, 256, 512},
+        {2, "0,0,256,512/256,512/0/default.png", false, {2304, 0, 256, 512}, true, 0, 256, 512},
+        {3, "0,0,256,512/256,512/0/default.png", false, {2304, 768, 256, 512}, false, 2, 256, 512},
+        {4, "0,0,256,512/256,512/0/default.png", false, {0, 768, 256, 512}, true, 2, 256, 512},
+        {5, "0,0,256,512/256,512/0/default.png", false, {0, 0, 512, 256}, true, 3, 256, 512},
+        {6, "0,0,256,512/256,512/0/default.png", false, {0, 1024, 512, 256}, false, 1, 256, 512},
+        {7, "0,0,256,512/256,512/0/default.png", false, {2048, 1024, 512, 256}, true, 1, 256, 512},
+        {8, "0,0,256,512/256,512/0/default.png", false, {2048, 0, 512, 256}, false, 3, 256, 512},
+        /* asked to lie as it is stored, a stored tile can go out */
+        {6, "0,0,256,256/256,256/270/default.jpg", true, {0, 1024, 256, 256}, false, 0, 256, 256},
+        {8, "0,0,256,256/256,256/90/default.jpg", true, {2304, 0, 256, 256}, false, 0, 256, 256},
+        {3,
+         "0,0,256,256/256,256/180/default.jpg",
+         true,
+         {2304, 1024, 256, 256},
+         false,
+         0,
+         256,
+         256},
+        /* a mirror behind a turn is the opposite turn behind a mirror */
+        {6, "0,0,256,512/256,512/!0/default.png", false, {0, 1024, 512, 256}, true, 3, 256, 512},
+        {6, "0,0,256,512/256,512/!90/default.png", false, {0, 1024, 512, 256}, true, 0, 512, 256},
+        {2, "0,0,256,512/256,512/!0/default.png", false, {2304, 0, 256, 512}, false, 0, 256, 512},
+        /* half size: the level below */
+        {6, "0,0,512,1024/256,512/0/default.png", false, {0, 384, 512, 256}, false, 1, 256, 512},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tg_image image = pyramid(2560, 1280, 256, false);
+        tg_plan p;
+        image.orientation = rows[i].orientation;
+        CHECK(plan_of(config, &image, 3, rows[i].request, &p));
+        CHECK_INT(p.stored, rows[i].stored);
+        CHECK(memcmp(&p.window, &rows[i].window, sizeof p.window) == 0);
+        CHECK_INT(p.mirror, rows[i].mirror);
+        CHECK_INT(p.quarter, rows[i].quarter);
+        CHECK_INT(p.out_w, rows[i].out_w);
+        CHECK_INT(p.out_h, rows[i].out_h);
+        CHECK(!p.resample);
+    }
 }
 
 /* One request against one pyramid; level, path and window as computed by hand. */
@@ -331,6 +393,7 @@ int main(void)
 {
     tg_config config;
     tg_config_defaults(&config);
+    test_orientations(&config);
     test_ladder(&config);
     test_tiles_share_a_level(&config);
     test_edges(&config);

@@ -10,6 +10,7 @@
 
 #include "tegula/arena.h"
 #include "tegula/codec.h"
+#include "tegula/colour.h"
 #include "tegula/config.h"
 #include "tegula/err.h"
 #include "tegula/filter.h"
@@ -25,29 +26,31 @@ typedef struct tg_plan {
     uint32_t col, row;
     bool resample; /* false: pixels of the window are the result */
     tg_filter filter;
-    tg_rect window;   /* pixels read, in the level at its reduction */
-    tg_axis x, y;     /* sampling inside the window, when resample */
-    uint32_t band_px; /* rows of the window read at once */
-    /* behind the scaler, in this order: mirror, rotation, quality, depth, alpha */
-    bool mirror;
-    unsigned quarter;      /* 1..3 clockwise quarter turns, 0 none */
-    double angle;          /* else degrees; 0 none */
-    uint32_t out_w, out_h; /* after rotation */
-    tg_pixfmt read_fmt;    /* what the codec delivers */
-    tg_pixfmt out_fmt;     /* what the encoder gets */
+    tg_rect window;              /* pixels read, in the level at its reduction */
+    tg_axis x, y;                /* sampling inside the window, when resample */
+    uint32_t band_px;            /* rows of the window read at once */
+    uint32_t scaled_w, scaled_h; /* geometry's w and h, swapped where the image lies on its side */
+    /* behind the scaler, in this order: colour, mirror, rotation, quality, depth, alpha */
+    const tg_colour *colour; /* NULL: nothing to convert */
+    bool mirror;             /* the image's own orientation is part of mirror and turn */
+    unsigned quarter;        /* 1..3 clockwise quarter turns, 0 none */
+    double angle;            /* else degrees; 0 none */
+    uint32_t out_w, out_h;   /* after rotation */
+    tg_pixfmt read_fmt;      /* what the codec delivers */
+    tg_pixfmt out_fmt;       /* what the encoder gets */
     bool gray, bitonal;
     tg_format format;
     int encode_quality;
     tg_tiff_compression compression; /* of TIFF */
-    double dpi_x, dpi_y;             /* scaled to the output; 0 = unknown */
+    double dpi_x, dpi_y;             /* scaled to the output and turned with it; 0 = unknown */
     uint32_t tiles;                  /* stored tiles that will be decoded */
     uint64_t decode_px;              /* pixels that will be decoded */
     uint64_t memory_bytes;           /* estimate of pixel memory held at once */
 } tg_plan;
 
-/* TG_ERR_BAD_REQUEST as tg_geometry_resolve, or when the format cannot hold the size;
- * TG_ERR_TOO_LARGE when the estimate passes the memory ceiling. */
-bool tg_plan_make(const tg_config *config, const tg_image *image, const tg_job *job, tg_plan *out,
+/* Resolves image->colour. TG_ERR_BAD_REQUEST as tg_geometry_resolve, or when the format cannot
+ * hold the size; TG_ERR_TOO_LARGE when the estimate passes the memory ceiling. */
+bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *job, tg_plan *out,
                   tg_err *err);
 
 /* What the encoder is told. */

@@ -15,6 +15,7 @@ libtg_codec_a_SOURCES = \
 	src/codec/jpeg_crop.h \
 	src/codec/jpeg_dest.c \
 	src/codec/jpeg_dest.h \
+	src/codec/jpeg_embed.c \
 	src/codec/jpeg_enc.c \
 	src/codec/jpeg_read.c \
 	src/codec/jpeg_read.h \

@@ -6,6 +6,12 @@
 
 #define MAX_PIXEL_BYTES 8
 
+static void op_colour(const tg_chain *chain, void *dst, const void *src, tg_pixfmt fmt, size_t n_px)
+{
+    (void)fmt;
+    tg_colour_row(chain->colour, dst, src, n_px);
+}
+
 static void op_depth(const tg_chain *chain, void *dst, const void *src, tg_pixfmt fmt, size_t n_px)
 {
     (void)chain;
@@ -63,6 +69,9 @@ void tg_chain_before_turn(tg_chain *c, const tg_config *config, const tg_plan *p
     memset(c, 0, sizeof *c);
     memcpy(c->background, config->background, sizeof c->background);
     c->fmt[0] = plan->read_fmt;
+    c->colour = plan->colour;
+    if (plan->colour)
+        add(c, op_colour, plan->read_fmt.channels, plan->read_fmt.bits);
     if (plan->read_fmt.bits > plan->out_fmt.bits)
         add(c, op_depth, plan->read_fmt.channels, plan->out_fmt.bits);
     if (plan->gray)

@@ -1,13 +1,13 @@
-/* Row operations behind the scaler: depth, gray, mirror, alpha, bitonal, each only where the plan
- * needs it. Interpolating turns stand between the two halves: what must not be interpolated again
- * (bitonal) or belongs to the final picture (background) comes after them. */
+/* Row operations behind the scaler: colour, depth, gray, mirror, alpha, bitonal, each only where
+ * the plan needs it. Interpolating turns stand between the two halves: what must not be
+ * interpolated again (bitonal) or belongs to the final picture (background) comes after them. */
 #ifndef TEGULA_RENDER_CHAIN_H
 #define TEGULA_RENDER_CHAIN_H
 
 #include "tegula/config.h"
 #include "tegula/plan.h"
 
-#define TG_CHAIN_MAX 6
+#define TG_CHAIN_MAX 7
 
 typedef struct tg_chain tg_chain;
 typedef void (*tg_chain_op)(const tg_chain *chain, void *dst, const void *src, tg_pixfmt fmt,
@@ -18,6 +18,7 @@ struct tg_chain {
     tg_chain_op op[TG_CHAIN_MAX];
     tg_pixfmt fmt[TG_CHAIN_MAX + 1]; /* fmt[i] enters op[i]; fmt[n_ops] is the result */
     uint8_t background[3];
+    const tg_colour *colour;
 };
 
 void tg_chain_before_turn(tg_chain *chain, const tg_config *config, const tg_plan *plan);

@@ -9,6 +9,11 @@ static bool divides(uint32_t full, uint32_t part, double f)
     return fabs(full / f - part) < 1;
 }
 
+static tg_ratio shown(const tg_image *image, double x, double y)
+{
+    return tg_image_on_side(image) ? (tg_ratio){y, x} : (tg_ratio){x, y};
+}
+
 /* The power of two is tried first: of a small level several whole numbers could be the ratio. */
 tg_ratio tg_level_ratio(const tg_image *image, unsigned level)
 {
@@ -20,7 +25,7 @@ tg_ratio tg_level_ratio(const tg_image *image, unsigned level)
         if (tries[i] >= 1 && divides(full->width_px, l->width_px, tries[i]) &&
             divides(full->height_px, l->height_px, tries[i]))
             return (tg_ratio){tries[i], tries[i]};
-    return (tg_ratio){x, y};
+    return shown(image, x, y);
 }
 
 /* One axis: does part of the image at this ratio have enough pixels for out?
@@ -42,11 +47,11 @@ static bool enough(uint32_t at, uint32_t part, uint32_t whole, double ratio, uin
 static bool level_has_enough(const tg_image *image, const tg_geometry *g, unsigned level,
                              unsigned k, double oversampling)
 {
-    const tg_level *full = &image->level[0];
+    uint32_t w = tg_image_width_px(image), h = tg_image_height_px(image);
     tg_ratio r = tg_level_ratio(image, level);
     double reduced = (double)(1u << k);
-    return enough(g->region.x, g->region.w, full->width_px, r.x * reduced, g->w, oversampling) &&
-           enough(g->region.y, g->region.h, full->height_px, r.y * reduced, g->h, oversampling);
+    return enough(g->region.x, g->region.w, w, r.x * reduced, g->w, oversampling) &&
+           enough(g->region.y, g->region.h, h, r.y * reduced, g->h, oversampling);
 }
 
 /* A single pixel for the far corner says nothing of its scale; the region's own size does: a viewer
@@ -56,7 +61,7 @@ static bool is_corner_pixel(const tg_image *image, const tg_geometry *g)
 {
     const tg_rect *r = &g->region;
     return g->w == 1 && g->h == 1 && r->x > 0 && r->y > 0 &&
-           r->x + r->w == image->level[0].width_px && r->y + r->h == image->level[0].height_px;
+           r->x + r->w == tg_image_width_px(image) && r->y + r->h == tg_image_height_px(image);
 }
 
 static unsigned corner_level(const tg_image *image, const tg_geometry *g)

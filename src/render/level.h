@@ -5,9 +5,9 @@
 #include "tegula/codec.h"
 #include "tegula/geometry.h"
 
-/* Full-resolution pixels per pixel of a level, by axis. Where the level's size is the full size
- * divided by a whole number, rounded either way, that number is the ratio: halving pyramids drop or
- * repeat the odd column, so their pixel i stands for exactly [i * f, (i + 1) * f). */
+/* Full-resolution pixels per pixel of a level, by axis as shown. Where the level's size is the full
+ * size divided by a whole number, rounded either way, that number is the ratio: halving pyramids
+ * drop or repeat the odd column, so their pixel i stands for exactly [i * f, (i + 1) * f). */
 typedef struct tg_ratio {
     double x, y;
 } tg_ratio;

@@ -3,9 +3,12 @@ libtg_render_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 libtg_render_a_SOURCES = \
 	src/render/chain.c \
 	src/render/chain.h \
+	src/render/embedding.c \
+	src/render/embedding.h \
 	src/render/geometry.c \
 	src/render/level.c \
 	src/render/level.h \
+	src/render/orient.h \
 	src/render/plan.c \
 	src/render/plan_print.c \
 	src/render/render.c \

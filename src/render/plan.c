@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "render/level.h"
+#include "render/orient.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tegula/raster.h"
@@ -11,16 +12,24 @@
 #define STRIP_BAND_PX 64                  /* rows read at once from files without tiles */
 #define CROP_MAX_PX   ((uint64_t)1 << 24) /* tiles above this are decoded in less memory */
 
-/* Sampling of one axis of a level: region [at, at + part) of the full image onto out pixels.
- * A region that begins on a pixel of the level and has out pixels but for rounding is taken pixel
- * by pixel: neighbouring tiles then join without a shift, and stored tiles can be sent. */
-static tg_axis sampling(uint32_t at, uint32_t part, double ratio, uint32_t out)
+/* Sampling of one shown axis of a level: region [at, at + part) of the full image's whole px onto
+ * out pixels. A region that begins on a pixel of the level and has out pixels but for rounding is
+ * taken pixel by pixel: neighbouring tiles then join without a shift, and stored tiles can be sent.
+ * flip: the stored axis runs the other way, and so does the result. */
+static tg_axis sampling(uint32_t at, uint32_t part, uint32_t whole, bool flip, double ratio,
+                        uint32_t out)
 {
     double origin = at / ratio, extent = part / ratio;
     bool aligned = fabs(origin - round(origin)) < 1e-9 && fabs(extent - out) < 1;
-    return (tg_axis){.origin = aligned ? round(origin) : origin,
-                     .step = aligned ? 1 : extent / out,
-                     .out_px = out};
+    tg_axis a = {.origin = aligned ? round(origin) : origin,
+                 .step = aligned ? 1 : extent / out,
+                 .out_px = out};
+    if (flip) {
+        a.origin = whole / ratio - (a.origin + a.step * out);
+        if (fabs(a.origin - round(a.origin)) < 1e-9)
+            a.origin = round(a.origin);
+    }
+    return a;
 }
 
 static bool pixel_by_pixel(const tg_axis *a)
@@ -63,31 +72,43 @@ static void plan_window(tg_plan *p, const tg_config *config, const tg_image *ima
 {
     const tg_level *level = &image->level[p->level];
     const tg_geometry *g = &p->geometry;
+    tg_orient o = tg_orient_of(image);
     tg_ratio r = tg_level_ratio(image, p->level);
     double reduced = (double)(1u << p->reduction);
+    tg_axis x =
+        sampling(g->region.x, g->region.w, tg_image_width_px(image), o.flip_x, r.x * reduced, g->w);
+    tg_axis y = sampling(g->region.y, g->region.h, tg_image_height_px(image), o.flip_y,
+                         r.y * reduced, g->h);
+    bool wider = g->w > g->region.w, higher = g->h > g->region.h;
     p->filter = config->filter;
-    p->x = sampling(g->region.x, g->region.w, r.x * reduced, g->w);
-    p->y = sampling(g->region.y, g->region.h, r.y * reduced, g->h);
-    narrow(&p->x, p->filter, tg_reduced_px(level->width_px, p->reduction), g->w > g->region.w,
-           &p->window.x, &p->window.w);
-    narrow(&p->y, p->filter, tg_reduced_px(level->height_px, p->reduction), g->h > g->region.h,
-           &p->window.y, &p->window.h);
-    p->resample = !pixel_by_pixel(&p->x) || !pixel_by_pixel(&p->y) || p->window.w != g->w ||
-                  p->window.h != g->h;
+    p->x = o.on_side ? y : x;
+    p->y = o.on_side ? x : y;
+    narrow(&p->x, p->filter, tg_reduced_px(level->width_px, p->reduction),
+           o.on_side ? higher : wider, &p->window.x, &p->window.w);
+    narrow(&p->y, p->filter, tg_reduced_px(level->height_px, p->reduction),
+           o.on_side ? wider : higher, &p->window.y, &p->window.h);
+    p->scaled_w = p->x.out_px;
+    p->scaled_h = p->y.out_px;
+    p->resample = !pixel_by_pixel(&p->x) || !pixel_by_pixel(&p->y) || p->window.w != p->scaled_w ||
+                  p->window.h != p->scaled_h;
     p->band_px = band_rows(image, level, p->reduction);
 }
 
-static void plan_turn(tg_plan *p, const tg_job *job)
+/* The image's own orientation, then the job's mirror and rotation, as one mirror and one turn: a
+ * mirror behind a turn is the opposite turn behind a mirror. */
+static void plan_turn(tg_plan *p, const tg_image *image, const tg_job *job)
 {
-    double quarters = job->rotation / 90;
-    bool whole = quarters == floor(quarters);
-    p->mirror = job->mirror;
-    p->quarter = whole ? (unsigned)quarters % 4 : 0;
-    p->angle = whole ? 0 : job->rotation;
-    p->out_w = p->quarter % 2 ? p->geometry.h : p->geometry.w;
-    p->out_h = p->quarter % 2 ? p->geometry.w : p->geometry.h;
+    tg_orient o = tg_orient_of(image);
+    double own = 90.0 * o.quarter;
+    double degrees = fmod(job->rotation + (job->mirror ? 360 - own : own), 360);
+    bool whole = degrees == 90 * floor(degrees / 90);
+    p->mirror = job->mirror != o.mirror;
+    p->quarter = whole ? (unsigned)(degrees / 90) : 0;
+    p->angle = whole ? 0 : degrees;
+    p->out_w = p->quarter % 2 ? p->scaled_h : p->scaled_w;
+    p->out_h = p->quarter % 2 ? p->scaled_w : p->scaled_h;
     if (p->angle != 0)
-        tg_rotated_size(p->geometry.w, p->geometry.h, p->angle, &p->out_w, &p->out_h);
+        tg_rotated_size(p->scaled_w, p->scaled_h, p->angle, &p->out_w, &p->out_h);
 }
 
 static int encode_quality(const tg_config *config, tg_format format)
@@ -100,6 +121,16 @@ static int encode_quality(const tg_config *config, tg_format format)
     return of[format];
 }
 
+static void plan_dpi(tg_plan *p, const tg_image *image, const tg_job *job)
+{
+    const tg_geometry *g = &p->geometry;
+    double across = (tg_image_on_side(image) ? image->dpi_y : image->dpi_x) * g->w / g->region.w;
+    double down = (tg_image_on_side(image) ? image->dpi_x : image->dpi_y) * g->h / g->region.h;
+    bool lies = job->rotation == 90 || job->rotation == 270;
+    p->dpi_x = lies ? down : across;
+    p->dpi_y = lies ? across : down;
+}
+
 static void plan_output(tg_plan *p, const tg_config *config, const tg_image *image,
                         const tg_job *job)
 {
@@ -109,19 +140,14 @@ static void plan_output(tg_plan *p, const tg_config *config, const tg_image *ima
     p->bitonal = job->quality == TG_QUALITY_BITONAL;
     p->gray = colour && (p->bitonal || job->quality == TG_QUALITY_GRAY);
     p->read_fmt = image->fmt;
+    p->colour = tg_colour_is_identity(image->colour) ? NULL : image->colour;
     p->out_fmt.bits = (uint8_t)TG_MIN(image->fmt.bits, format->max_bits);
     p->out_fmt.channels = colour && !p->gray ? 3 : 1;
     if (alpha && format->alpha && !p->bitonal)
         p->out_fmt.channels++;
     p->encode_quality = encode_quality(config, job->format);
     p->compression = (tg_tiff_compression)config->tiff_compression;
-    p->dpi_x = image->dpi_x * p->geometry.w / p->geometry.region.w;
-    p->dpi_y = image->dpi_y * p->geometry.h / p->geometry.region.h;
-    if (p->quarter % 2) {
-        double across = p->dpi_x;
-        p->dpi_x = p->dpi_y;
-        p->dpi_y = across;
-    }
+    plan_dpi(p, image, job);
 }
 
 /* All that one stored tile shows, unchanged, in its own format. A JPEG tile that reaches beyond the
@@ -143,9 +169,9 @@ static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *ima
     const tg_level *level = &image->level[p->level];
     bool same_format = (level->stored == TG_STORED_JPEG && job->format == TG_FORMAT_JPEG) ||
                        (level->stored == TG_STORED_WEBP && job->format == TG_FORMAT_WEBP);
-    p->stored = config->codec_passthrough && same_format && !p->resample && p->reduction == 0 &&
-                !p->gray && !p->bitonal && !p->mirror && !p->quarter && p->angle == 0 &&
-                is_stored_tile(level, &p->window);
+    p->stored = config->codec_passthrough && same_format && !p->colour && !p->resample &&
+                p->reduction == 0 && !p->gray && !p->bitonal && !p->mirror && !p->quarter &&
+                p->angle == 0 && is_stored_tile(level, &p->window);
     p->cropped = p->stored && (p->window.w < level->tile_w_px || p->window.h < level->tile_h_px);
     p->col = p->window.x / level->tile_w_px;
     p->row = p->window.y / level->tile_h_px;
@@ -183,14 +209,15 @@ static void plan_cost(tg_plan *p, const tg_image *image)
     size_t out_bytes = tg_pixfmt_bytes(p->out_fmt);
     tg_encode_spec spec = tg_plan_encode_spec(p);
     bool turned = p->quarter || p->angle != 0;
+    tg_rect band = {p->window.x, p->window.y, p->window.w, TG_MIN(p->band_px, p->window.h)};
     p->tiles = p->stored ? 1 : across * down;
     p->decode_px = p->stored ? 0 : (uint64_t)p->tiles * tw * th;
-    p->memory_bytes =
-        (uint64_t)p->window.w * TG_MIN(p->band_px, p->window.h) * tg_pixfmt_bytes(p->read_fmt);
+    p->memory_bytes = (uint64_t)band.w * band.h * tg_pixfmt_bytes(p->read_fmt) +
+                      tg_image_working_bytes(image, p->level, p->reduction, band);
     if (p->resample)
         p->memory_bytes += tg_scaler_cost_bytes(p->read_fmt, &p->x, &p->y, p->filter);
     if (turned)
-        p->memory_bytes += (uint64_t)p->geometry.w * p->geometry.h * (out_bytes + (p->angle != 0));
+        p->memory_bytes += (uint64_t)p->scaled_w * p->scaled_h * (out_bytes + (p->angle != 0));
     if (p->quarter)
         p->memory_bytes += (uint64_t)p->out_w * p->out_h * out_bytes;
     p->memory_bytes += tg_encoder_cost_bytes(&spec);
@@ -213,18 +240,21 @@ static bool check_output(const tg_plan *p, tg_err *err)
     return true;
 }
 
-bool tg_plan_make(const tg_config *config, const tg_image *image, const tg_job *job, tg_plan *out,
+bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *job, tg_plan *out,
                   tg_err *err)
 {
+    uint32_t w = tg_image_width_px(image), h = tg_image_height_px(image);
     tg_limits limits;
+    tg_colour_policy policy = {.retain = config->retain_icc,
+                               .max_icc_bytes = config->max_icc_bytes};
     *out = (tg_plan){0};
-    tg_limits_from_config(config, image->level[0].width_px, image->level[0].height_px, &limits);
-    if (!tg_geometry_resolve(job, image->level[0].width_px, image->level[0].height_px, &limits,
-                             &out->geometry, err))
+    tg_colour_resolve(image, &policy);
+    tg_limits_from_config(config, w, h, &limits);
+    if (!tg_geometry_resolve(job, w, h, &limits, &out->geometry, err))
         return false;
     tg_level_choose(image, &out->geometry, config->oversampling, &out->level, &out->reduction);
     plan_window(out, config, image);
-    plan_turn(out, job);
+    plan_turn(out, image, job);
     plan_output(out, config, image, job);
     plan_stored(out, config, image, job);
     plan_cost(out, image);

@@ -27,8 +27,9 @@ void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out)
     char angle[32];
     tg_format_decimal(plan->quarter ? plan->quarter * 90.0 : plan->angle, angle);
     tg_buf_printf(out, "image: %s %ux%u, %u level%s\n", image->codec->name,
-                  image->level[0].width_px, image->level[0].height_px, image->n_levels,
+                  tg_image_width_px(image), tg_image_height_px(image), image->n_levels,
                   image->n_levels == 1 ? "" : "s");
+    tg_buf_printf(out, "stored: orientation %u\n", image->orientation);
     print_rect(out, "region", &plan->geometry.region);
     tg_buf_printf(out, "size: %ux%u\n", plan->geometry.w, plan->geometry.h);
     tg_buf_printf(out, "way: %s\n", way_name(plan));
@@ -40,6 +41,7 @@ void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out)
     tg_buf_printf(out, "tiles: %u\n", plan->tiles);
     tg_buf_printf(out, "filter: %s\n", plan->resample ? tg_filter_name(plan->filter) : "none");
     tg_buf_printf(out, "step: %.6f %.6f\n", plan->x.step, plan->y.step);
+    tg_buf_printf(out, "colour: %s\n", plan->colour ? "to sRGB" : "as read");
     tg_buf_printf(out, "turn: %s%s\n", plan->mirror ? "!" : "", angle);
     print_fmt(out, "read", plan->read_fmt);
     print_fmt(out, "write", plan->out_fmt);

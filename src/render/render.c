@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "render/chain.h"
+#include "render/embedding.h"
 #include "render/rows.h"
 #include "tegula/encoder.h"
 #include "tegula/mem.h"
@@ -14,6 +15,7 @@
 
 typedef struct render {
     const tg_plan *plan;
+    const tg_embed *embed;
     tg_rows *rows;
     tg_chain before, after;
     tg_encoder *encoder;
@@ -31,7 +33,7 @@ static bool encode_row(render *r, const void *row, tg_err *err)
 /* Top to bottom, nothing held but the band. */
 static bool stream_rows(render *r, tg_err *err)
 {
-    uint32_t left = r->plan->geometry.h, n;
+    uint32_t left = r->plan->scaled_h, n;
     bool as_read = r->before.n_ops + r->after.n_ops == 0;
     for (; left; left -= n) {
         const uint8_t *data;
@@ -46,7 +48,7 @@ static bool stream_rows(render *r, tg_err *err)
         for (uint32_t i = 0; i < n; i++)
             if (!encode_row(
                     r,
-                    tg_chain_run(&r->before, data + i * stride, r->plan->geometry.w, r->scratch[0]),
+                    tg_chain_run(&r->before, data + i * stride, r->plan->scaled_w, r->scratch[0]),
                     err))
                 return false;
     }
@@ -56,18 +58,19 @@ static bool stream_rows(render *r, tg_err *err)
 /* The unturned picture as a raster, for turns: they need rows in another order than they come. */
 static bool gather(render *r, size_t stride, tg_err *err)
 {
-    const tg_geometry *g = &r->plan->geometry;
-    r->raster = tg_image_alloc(g->h, stride, err);
+    const tg_plan *p = r->plan;
+    r->raster = tg_image_alloc(p->scaled_h, stride, err);
     if (!r->raster)
         return false;
-    for (uint32_t y = 0, n; y < g->h; y += n) {
+    for (uint32_t y = 0, n; y < p->scaled_h; y += n) {
         const uint8_t *data;
         size_t data_stride;
         if (!tg_rows_next(r->rows, &data, &data_stride, &n, err))
             return false;
         for (uint32_t i = 0; i < n; i++)
             memcpy(r->raster + (y + i) * stride,
-                   tg_chain_run(&r->before, data + i * data_stride, g->w, r->scratch[0]), stride);
+                   tg_chain_run(&r->before, data + i * data_stride, p->scaled_w, r->scratch[0]),
+                   stride);
     }
     return true;
 }
@@ -79,7 +82,7 @@ static bool encode_quarter_turn(render *r, size_t stride, tg_pixfmt fmt, tg_err 
     r->turned = tg_image_alloc(p->out_h, out_stride, err);
     if (!r->turned)
         return false;
-    tg_raster_turn(r->turned, out_stride, r->raster, stride, fmt, p->geometry.w, p->geometry.h,
+    tg_raster_turn(r->turned, out_stride, r->raster, stride, fmt, p->scaled_w, p->scaled_h,
                    p->quarter);
     for (uint32_t y = 0; y < p->out_h; y++)
         if (!encode_row(r, r->turned + y * out_stride, err))
@@ -96,8 +99,8 @@ static bool encode_rotation(render *r, size_t stride, tg_pixfmt fmt, tg_err *err
         return false;
     for (uint32_t y = 0; y < p->out_h; y += ROTATE_BAND_PX) {
         uint32_t end = TG_MIN(y + ROTATE_BAND_PX, p->out_h);
-        tg_raster_rotate(r->turned, out_stride, r->raster, stride, fmt, p->geometry.w,
-                         p->geometry.h, p->angle, y, end);
+        tg_raster_rotate(r->turned, out_stride, r->raster, stride, fmt, p->scaled_w, p->scaled_h,
+                         p->angle, y, end);
         for (uint32_t i = 0; i < end - y; i++)
             if (!encode_row(r, r->turned + i * out_stride, err))
                 return false;
@@ -108,7 +111,7 @@ static bool encode_rotation(render *r, size_t stride, tg_pixfmt fmt, tg_err *err
 static bool turn_rows(render *r, tg_err *err)
 {
     tg_pixfmt fmt = tg_chain_out(&r->before);
-    size_t stride = r->plan->geometry.w * tg_pixfmt_bytes(fmt);
+    size_t stride = r->plan->scaled_w * tg_pixfmt_bytes(fmt);
     if (!gather(r, stride, err))
         return false;
     return r->plan->quarter ? encode_quarter_turn(r, stride, fmt, err)
@@ -120,10 +123,11 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
 {
     const tg_plan *p = r->plan;
     tg_encode_spec spec = tg_plan_encode_spec(p);
+    spec.embed = *r->embed;
     tg_chain_before_turn(&r->before, config, p);
     tg_chain_after_turn(&r->after, config, p, tg_chain_out(&r->before));
     for (int i = 0; i < 2; i++) {
-        r->scratch[i] = tg_image_alloc(TG_MAX(p->geometry.w, p->out_w), 2 * MAX_PIXEL_BYTES, err);
+        r->scratch[i] = tg_image_alloc(TG_MAX(p->scaled_w, p->out_w), 2 * MAX_PIXEL_BYTES, err);
         if (!r->scratch[i])
             return false;
     }
@@ -132,10 +136,10 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
     return r->encoder != NULL;
 }
 
-static bool decode_and_encode(const tg_config *config, const tg_plan *plan, tg_image *image,
-                              tg_buf *out, tg_err *err)
+static bool decode_and_encode(const tg_config *config, const tg_plan *plan, const tg_embed *embed,
+                              tg_image *image, tg_buf *out, tg_err *err)
 {
-    render r = {.plan = plan};
+    render r = {.plan = plan, .embed = embed};
     bool turned = plan->quarter || plan->angle != 0;
     bool ok = render_init(&r, config, image, out, err) &&
               (turned ? turn_rows(&r, err) : stream_rows(&r, err)) &&
@@ -149,13 +153,18 @@ static bool decode_and_encode(const tg_config *config, const tg_plan *plan, tg_i
     return ok;
 }
 
-/* True when the stored tile went out; false without an error when it has to be decoded after all.
- */
-static bool send_stored(const tg_plan *plan, tg_image *image, tg_buf *out, tg_err *err)
+/* True when the stored tile went out; false without an error when it has to be decoded after all: a
+ * WebP tile would have to be taken apart to put something into it. */
+static bool send_stored(const tg_plan *plan, const tg_embedding *embedding, tg_image *image,
+                        tg_buf *out, tg_err *err)
 {
     tg_err stored = {0};
+    size_t start = out->len;
+    bool add = !tg_embedding_is_empty(embedding);
+    if (add && plan->format != TG_FORMAT_JPEG)
+        return false;
     if (image->codec->stored_tile(image, plan->level, plan->col, plan->row, out, &stored))
-        return true;
+        return !add || tg_jpeg_embed(out, start, &embedding->embed);
     if (stored.kind != TG_ERR_NOT_IMPLEMENTED)
         *err = stored;
     return false;
@@ -165,9 +174,12 @@ bool tg_render(const tg_config *config, const tg_plan *plan, tg_image *image, tg
                tg_err *err)
 {
     size_t start = out->len;
-    if (plan->stored && send_stored(plan, image, out, err))
-        return true;
-    bool ok = err->kind == TG_ERR_NONE && decode_and_encode(config, plan, image, out, err);
+    tg_embedding embedding;
+    tg_embedding_gather(&embedding, config, plan, image);
+    bool ok = (plan->stored && send_stored(plan, &embedding, image, out, err)) ||
+              (err->kind == TG_ERR_NONE &&
+               decode_and_encode(config, plan, &embedding.embed, image, out, err));
+    tg_embedding_free(&embedding);
     if (ok && out->failed)
         ok = tg_fail(err, TG_ERR_TOO_LARGE, "the picture is larger than this server sends");
     if (!ok)

@@ -33,7 +33,7 @@ tg_rows *tg_rows_new(const tg_plan *plan, tg_image *image, tg_err *err)
         goto fail;
     if (plan->resample) {
         r->scaler = tg_scaler_new(plan->read_fmt, &plan->x, &plan->y, plan->filter, err);
-        r->row = r->scaler ? tg_image_alloc(plan->geometry.w, pixel, err) : NULL;
+        r->row = r->scaler ? tg_image_alloc(plan->scaled_w, pixel, err) : NULL;
         if (!r->row)
             goto fail;
     }
@@ -66,7 +66,7 @@ static bool read_band(tg_rows *r, uint32_t from, tg_err *err)
     r->band_first = from;
     r->band_end = from + rows;
     return tg_image_read(r->image, r->plan->level, r->plan->reduction, rect, r->band,
-                                 r->band_stride, err);
+                         r->band_stride, err);
 }
 
 static bool feed_scaler(tg_rows *r, tg_err *err)

@@ -61,14 +61,16 @@ static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif 
 {
     const tg_image *image = source->image;
     const tg_level *full = &image->level[0];
+    bool on_side = tg_image_on_side(image);
     tg_limits limits;
-    tg_iiif_image facts = {.width_px = full->width_px,
-                           .height_px = full->height_px,
+    tg_iiif_image facts = {.width_px = tg_image_width_px(image),
+                           .height_px = tg_image_height_px(image),
                            .color = image->fmt.channels >= 3,
-                           .dpi_x = image->dpi_x};
-    tg_limits_from_config(s->config, full->width_px, full->height_px, &limits);
-    tg_iiif_advertised_tile(image->tiled, full->tile_w_px, full->tile_h_px, &limits,
-                            &facts.tile_w_px, &facts.tile_h_px);
+                           .dpi_x = on_side ? image->dpi_y : image->dpi_x};
+    tg_limits_from_config(s->config, facts.width_px, facts.height_px, &limits);
+    tg_iiif_advertised_tile(image->tiled, on_side ? full->tile_h_px : full->tile_w_px,
+                            on_side ? full->tile_w_px : full->tile_h_px, &limits, &facts.tile_w_px,
+                            &facts.tile_h_px);
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     int version = tg_iiif_info_version(iiif, request->accept);
     tg_str type = tg_iiif_info_type(version, request->accept);
