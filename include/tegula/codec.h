@@ -116,6 +116,10 @@ typedef struct tg_codec {
      * format has none. */
     void (*block)(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
 
+    /* Nobody reads the image for now: gives back what read() holds beyond held_bytes. NULL: it
+     * holds nothing more. */
+    void (*rest)(tg_image *img);
+
     void (*close)(tg_image *img); /* frees img, closes its fd */
 } tg_codec;
 
@@ -148,6 +152,7 @@ extern const tg_codec *const tg_codecs[];
 tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, const tg_read_options *options,
                         tg_err *err);
 void tg_image_close(tg_image *img); /* NULL is fine */
+void tg_image_rest(tg_image *img);  /* when a request is done with it */
 
 /* As codec->read, in img->fmt: what the resampler cannot hold (CMYK, Lab) has become RGB on the
  * way. Gray and RGB come in the file's own primaries; tg_colour_row is for the result. */
@@ -172,6 +177,17 @@ static inline uint32_t tg_image_width_px(const tg_image *img)
 static inline uint32_t tg_image_height_px(const tg_image *img)
 {
     return tg_image_on_side(img) ? img->level[0].width_px : img->level[0].height_px;
+}
+
+/* Unit of storage of the largest level, as shown. */
+static inline uint32_t tg_image_tile_width_px(const tg_image *img)
+{
+    return tg_image_on_side(img) ? img->level[0].tile_h_px : img->level[0].tile_w_px;
+}
+
+static inline uint32_t tg_image_tile_height_px(const tg_image *img)
+{
+    return tg_image_on_side(img) ? img->level[0].tile_w_px : img->level[0].tile_h_px;
 }
 
 /* Width and height of a level at reduction k (see read). */

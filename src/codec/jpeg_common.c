@@ -50,8 +50,13 @@ static bool leaves_pixels_in_doubt(int msg_code)
 
 static void on_message(j_common_ptr cinfo, int level)
 {
-    if (level < 0 && leaves_pixels_in_doubt(cinfo->err->msg_code))
+    tg_jpeg_errors *errors = (tg_jpeg_errors *)cinfo->err;
+
+    if (level >= 0 || !leaves_pixels_in_doubt(errors->mgr.msg_code))
+        return;
+    if (!errors->lenient)
         fail_exit(cinfo);
+    errors->doubtful = true;
 }
 
 static void on_output(j_common_ptr cinfo)
@@ -65,6 +70,7 @@ struct jpeg_error_mgr *tg_jpeg_errors_init(tg_jpeg_errors *errors)
     errors->mgr.error_exit = fail_exit;
     errors->mgr.emit_message = on_message;
     errors->mgr.output_message = on_output;
+    errors->lenient = errors->doubtful = false;
     return &errors->mgr;
 }
 

@@ -18,10 +18,11 @@
 typedef struct tg_jpeg_errors {
     struct jpeg_error_mgr mgr; /* first: libjpeg hands its address back */
     jmp_buf jump;
-    tg_err *err; /* of the call under way; set it before setjmp */
+    tg_err *err;            /* of the call under way; set it before setjmp */
+    bool lenient, doubtful; /* lenient: pixels in doubt are no fault, they set doubtful */
 } tg_jpeg_errors;
 
-/* Returns the manager to put into cinfo.err. */
+/* Returns the manager to put into cinfo.err; strict. */
 struct jpeg_error_mgr *tg_jpeg_errors_init(tg_jpeg_errors *errors);
 
 /* Keeps libjpeg's pixels and coefficients below the ceiling of tg_image_alloc. */

@@ -1,12 +1,19 @@
 noinst_LIBRARIES += libtg_codec.a
 libtg_codec_a_SOURCES = \
+	src/codec/codecs.h \
 	src/codec/colour.c \
+	src/codec/colour_profile.c \
+	src/codec/colour_profile.h \
+	src/codec/colour_srgb.c \
+	src/codec/colour_srgb.h \
 	src/codec/enc_rows.c \
 	src/codec/enc_rows.h \
 	src/codec/encoder.c \
 	src/codec/encoder_ops.h \
 	src/codec/exif.c \
 	src/codec/exif.h \
+	src/codec/flat.c \
+	src/codec/flat.h \
 	src/codec/gif_enc.c \
 	src/codec/jp2_enc.c \
 	src/codec/jpeg_common.c \
@@ -17,6 +24,9 @@ libtg_codec_a_SOURCES = \
 	src/codec/jpeg_dest.h \
 	src/codec/jpeg_embed.c \
 	src/codec/jpeg_enc.c \
+	src/codec/jpeg_file.c \
+	src/codec/jpeg_markers.c \
+	src/codec/jpeg_markers.h \
 	src/codec/jpeg_read.c \
 	src/codec/jpeg_read.h \
 	src/codec/out_stream.c \
@@ -25,6 +35,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/palette.h \
 	src/codec/pdf_enc.c \
 	src/codec/png_enc.c \
+	src/codec/read_at.c \
+	src/codec/read_at.h \
 	src/codec/registry.c \
 	src/codec/scratch.c \
 	src/codec/scratch.h \

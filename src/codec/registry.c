@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tegula/codec.h"
+#include "codecs.h"
 #include "tegula/colour.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tiff.h"
 
-const tg_codec *const tg_codecs[] = {&tg_tiff_codec, NULL};
+const tg_codec *const tg_codecs[] = {&tg_tiff_codec, &tg_jpeg_codec, NULL};
 
 #define HEAD_BYTES 64
 
@@ -72,6 +72,12 @@ void tg_image_close(tg_image *img)
         return;
     tg_colour_release(img->colour);
     img->codec->close(img);
+}
+
+void tg_image_rest(tg_image *img)
+{
+    if (img->codec->rest)
+        img->codec->rest(img);
 }
 
 static bool read_as_rgb(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,

@@ -10,8 +10,6 @@
 /* Strips, and tiles above this many pixels that are alone in their row, keep their decoder between
  * calls. */
 #define KEEP_PX ((uint64_t)1 << 20)
-/* Rows less than this wider than twice the rectangle are not worth cropping. */
-#define CROP_PX 128
 
 static bool disagrees(tg_err *err, const char *what, unsigned is, unsigned should)
 {
@@ -65,15 +63,9 @@ void tg_tiff_jpeg_close(tg_tiff *t)
     t->jpeg = NULL;
 }
 
-/* Rows much wider than what is wanted of them need not be reconstructed whole. (libjpeg-turbo 2.1
- * crops wrongly where chroma is four times coarser and the picture reduced.) */
 static bool crop(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
 {
-    const struct jpeg_decompress_struct *cinfo = &t->jpeg->cinfo;
-
-    t->jpeg_x = 0;
-    if (cinfo->max_h_samp_factor <= 2 && cinfo->output_width / 2 >= p->in.w + CROP_PX)
-        t->jpeg_x = tg_jpeg_reader_crop(t->jpeg, p->in.x, p->in.w, err);
+    t->jpeg_x = tg_jpeg_reader_crop(t->jpeg, p->in.x, p->in.w, err);
     return t->jpeg_x != UINT32_MAX;
 }
 

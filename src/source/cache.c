@@ -267,6 +267,8 @@ void tg_source_release(tg_sources *c, tg_source *source)
     if (!e)
         return;
     e->on_loan--;
+    if (!e->on_loan)
+        tg_image_rest(e->source.image);
     if (!e->linked && !e->on_loan)
         close_entry(e);
     else
