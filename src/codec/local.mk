@@ -15,6 +15,19 @@ libtg_codec_a_SOURCES = \
 	src/codec/flat.c \
 	src/codec/flat.h \
 	src/codec/gif_enc.c \
+	src/codec/j2k_cost.c \
+	src/codec/j2k_form.c \
+	src/codec/j2k_form.h \
+	src/codec/j2k_header.c \
+	src/codec/j2k_header.h \
+	src/codec/j2k_opj.c \
+	src/codec/j2k_opj.h \
+	src/codec/j2k_source.c \
+	src/codec/j2k_source.h \
+	src/codec/j2k_tile.c \
+	src/codec/j2k_tile.h \
+	src/codec/jp2_boxes.c \
+	src/codec/jp2_boxes.h \
 	src/codec/jp2_enc.c \
 	src/codec/jpeg_common.c \
 	src/codec/jpeg_common.h \
