@@ -47,7 +47,7 @@ layer_of() {
     src/*/*) echo "${1#src/}" | cut -d/ -f1 ;;
     */dsp.h | */dsp_*.h | */filter.h | */pixel.h | */raster.h | */scaler.h | */turn.h) echo dsp ;;
     */config.h) echo config ;;
-    */codec.h | */encoder.h | */tile_cache.h) echo codec ;;
+    */codec.h | */colour.h | */encoder.h | */tile_cache.h) echo codec ;;
     */source.h) echo source ;;
     */render.h | */plan.h | */geometry.h | */job.h) echo render ;;
     */http.h) echo http ;;
