@@ -85,10 +85,11 @@ static void blank(const tg_flat *f, uint8_t *dst, size_t stride, uint32_t n)
         memset(dst + i * stride, ink ? 0 : 0xff, f->w * tg_native_bytes(f->base.native));
 }
 
-/* Damage that options.lenient overlooks: from here on the picture is white. */
+/* Damage that options.lenient overlooks: from here on the picture is white. Without a first row
+ * there is nothing to show. */
 static bool overlook(tg_flat *f, tg_err *err)
 {
-    if (!f->base.options.lenient || err->kind != TG_ERR_CORRUPT)
+    if (!f->base.options.lenient || err->kind != TG_ERR_CORRUPT || f->next_row == 0)
         return false;
     tg_log(TG_LOG_ERROR, "%s is damaged at row %u of %u and shown as far as it goes: %s %s",
            f->base.codec->name, f->next_row, height_px(f, f->k), err->msg, err->detail);
@@ -128,7 +129,7 @@ static bool start(tg_flat *f, unsigned k, uint32_t x, uint32_t w, tg_err *err)
     f->x = x;
     f->w = w;
     f->next_row = 0;
-    return f->ops->start(f, err) || overlook(f, err);
+    return f->ops->start(f, err);
 }
 
 /* Leaves the decoder before row y. */

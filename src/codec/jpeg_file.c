@@ -36,6 +36,10 @@ static bool check_frame(const tg_jpeg_header *h, tg_err *err)
 
     if (h->width_px == 0 || h->height_px == 0)
         return tg_fail(err, TG_ERR_CORRUPT, "the JPEG file has no size");
+    if (h->width_px > JPEG_MAX_DIMENSION || h->height_px > JPEG_MAX_DIMENSION)
+        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED,
+                       "JPEG files of more than %ld pixels a side are not read by this version",
+                       JPEG_MAX_DIMENSION);
     if (!known)
         return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "%s JPEG files are not read by this version",
                        h->sof == LOSSLESS ? "lossless" : "hierarchical and lossless");
@@ -136,7 +140,8 @@ static bool jpeg_start(tg_flat *f, tg_err *err)
     return from != UINT32_MAX;
 }
 
-/* Adobe's programs store CMYK inverted, and say who they are. */
+/* Adobe's programs began to store CMYK inverted. By now browsers and nearly all programs take it
+ * so, with or without Adobe's marker. */
 static void invert(uint8_t *row, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -149,7 +154,7 @@ static bool jpeg_rows(tg_flat *f, uint8_t *dst, size_t stride, uint32_t n, tg_er
 
     if (!tg_jpeg_reader_rows(j->reader, dst, stride, n, err))
         return false;
-    if (dst && f->base.native.space == TG_SPACE_CMYK && j->header.adobe)
+    if (dst && f->base.native.space == TG_SPACE_CMYK)
         for (uint32_t i = 0; i < n; i++)
             invert(dst + i * stride, (size_t)f->w * 4);
     return true;

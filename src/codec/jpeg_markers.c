@@ -24,8 +24,7 @@ enum marker {
     SOS = 0xda,
     APP0 = 0xe0,
     APP1 = 0xe1,
-    APP2 = 0xe2,
-    APP14 = 0xee
+    APP2 = 0xe2
 };
 
 typedef struct segment {
@@ -149,15 +148,13 @@ static void take_application(walk *w, const segment *s, tg_jpeg_header *h)
     uint8_t b[SIGNATURE_BYTES];
     size_t n;
 
-    if (s->marker != APP0 && s->marker != APP1 && s->marker != APP14)
+    if (s->marker != APP0 && s->marker != APP1)
         return;
     n = tg_read_up_to(w->fd, b, TG_MIN(sizeof b, (size_t)s->n), s->at);
     if (s->marker == APP0)
         take_jfif(b, n, h);
-    else if (s->marker == APP1)
-        take_app1(s, b, n, h);
     else
-        h->adobe = h->adobe || (n >= 12 && memcmp(b, "Adobe", 5) == 0);
+        take_app1(s, b, n, h);
 }
 
 /* Progressive frames have many scans by their nature, sequential ones when the first scan does not

@@ -17,7 +17,6 @@ typedef struct tg_jpeg_header {
     uint16_t width_px, height_px;
     uint8_t h_factor[4], v_factor[4]; /* of the first four components */
     bool many_scans;                  /* libjpeg will hold all coefficients */
-    bool adobe;                       /* has Adobe's APP14 */
     double dpi_x, dpi_y;              /* of JFIF; 0 = unknown */
     uint64_t exif_at, xmp_at;         /* payloads behind their signatures; 0 = none */
     uint32_t exif_bytes, xmp_bytes;
