@@ -7,3 +7,6 @@ tests_test_iiif_LDADD = $(TEST_LIBS)
 tests_test_geometry_SOURCES = tests/test_geometry.c tests/check.h
 tests_test_geometry_LDADD = $(TEST_LIBS)
 EXTRA_DIST += tests/iiif-checklist.tsv
+check_PROGRAMS += tests/test_tiles
+tests_test_tiles_SOURCES = tests/test_tiles.c tests/check.h
+tests_test_tiles_LDADD = $(TEST_LIBS)

@@ -50,6 +50,11 @@ tg_image *tg_image_open(int fd, uint64_t size_bytes, unsigned page, const tg_rea
     return &f->image;
 }
 
+void tg_image_rest(tg_image *image)
+{
+    (void)image;
+}
+
 void tg_image_close(tg_image *image)
 {
     if (!image)

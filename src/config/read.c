@@ -83,7 +83,7 @@ static void report_idle_protocols(reading *r)
 {
     for (unsigned i = 0; i < r->config->n_uri_maps; i++) {
         const tg_uri_map *map = &r->config->uri_map[i];
-        if (map->protocol != TG_PROTOCOL_IIIF)
+        if (map->protocol == TG_PROTOCOL_IIP)
             REPORT(r, "URI_MAP: %s is not served in this version, so /%.*s answers 501\n",
                    tg_protocol_name(map->protocol), TG_STR_ARG(map->prefix));
     }

@@ -7,4 +7,6 @@ libtg_proto_a_SOURCES = \
 	src/proto/iiif_rights.c \
 	src/proto/iiif_rights.h \
 	src/proto/iiif_uri.c \
-	src/proto/json.c
+	src/proto/json.c \
+	src/proto/tiles_grid.c \
+	src/proto/tiles_parse.c

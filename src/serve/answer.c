@@ -78,7 +78,8 @@ void tg_answer_home(tg_response *r)
     tg_buf_z(&r->body,
              "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
              "<title>tegula</title></head>\n<body><h1>tegula " PACKAGE_VERSION
-             "</h1>\n<p>An image server: IIIF Image API 3.0 and 2.1.</p></body></html>\n");
+             "</h1>\n<p>An image server: IIIF Image API 3.0 and 2.1, Deep Zoom, "
+             "Zoomify.</p></body></html>\n");
 }
 
 static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, tg_err *err)
@@ -86,10 +87,13 @@ static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, t
     tg_route route;
     if (!tg_route_find(s->config, request->path, request->query, s->arena, &route, err))
         return false;
-    if (!route.home)
-        return tg_answer_iiif(s, request, route.head, route.rest, r, err);
-    tg_answer_home(r);
-    return true;
+    if (route.home) {
+        tg_answer_home(r);
+        return true;
+    }
+    return route.protocol == TG_PROTOCOL_IIIF
+               ? tg_answer_iiif(s, request, route.head, route.rest, r, err)
+               : tg_answer_tiles(s, request, route.protocol, route.rest, r, err);
 }
 
 static void answer_options(tg_response *r)

@@ -1,6 +1,4 @@
 #include "serve/service.h"
-#include "tegula/plan.h"
-#include "tegula/render.h"
 
 /* Ids and links hold what a client's headers said of scheme, host and id. Where some did, a shared
  * cache must not give the answer to others (RFC 9110, section 12.5.5). */
@@ -42,34 +40,21 @@ static bool answer_image(tg_service *s, const tg_request *request, const tg_iiif
                                   TG_STR_ARG(canonical));
     put_links(iiif, id, canonical, r);
     put_vary(s, request, false, r);
-    if (tg_answer_validators(s, request, &source->identity, what, r))
-        return true;
-    if (!tg_render(s->config, &plan, source->image, &r->body, err) ||
-        !tg_source_unchanged(source, err))
-        return false;
-    r->status = 200;
-    tg_header(r, "Content-Type", tg_str_of(tg_formats[plan.format].media_type));
-    tg_answer_disposition(s->arena, request->method == TG_POST, iiif->identifier,
-                          tg_arena_printf(s->arena, "_%ux%u.%s", plan.out_w, plan.out_h,
-                                          tg_formats[plan.format].extension),
-                          r);
-    return true;
+    return tg_answer_picture(s, request, source, &plan, what, iiif->identifier, r, err);
 }
 
 static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif *iiif,
                         const tg_source *source, tg_response *r)
 {
     const tg_image *image = source->image;
-    const tg_level *full = &image->level[0];
-    bool on_side = tg_image_on_side(image);
     tg_limits limits;
     tg_iiif_image facts = {.width_px = tg_image_width_px(image),
                            .height_px = tg_image_height_px(image),
                            .color = image->fmt.channels >= 3,
-                           .dpi_x = on_side ? image->dpi_y : image->dpi_x};
+                           .dpi_x = tg_image_on_side(image) ? image->dpi_y : image->dpi_x};
     tg_limits_from_config(s->config, facts.width_px, facts.height_px, &limits);
-    tg_iiif_advertised_tile(image->tiled, on_side ? full->tile_h_px : full->tile_w_px,
-                            on_side ? full->tile_w_px : full->tile_h_px, &limits, &facts.tile_w_px,
+    tg_iiif_advertised_tile(image->tiled, tg_image_tile_width_px(image),
+                            tg_image_tile_height_px(image), &limits, &facts.tile_w_px,
                             &facts.tile_h_px);
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     int version = tg_iiif_info_version(iiif, request->accept);

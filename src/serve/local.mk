@@ -3,6 +3,8 @@ libtg_serve_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 libtg_serve_a_SOURCES = \
 	src/serve/answer.c \
 	src/serve/answer_iiif.c \
+	src/serve/answer_picture.c \
+	src/serve/answer_tiles.c \
 	src/serve/disposition.c \
 	src/serve/explain.c \
 	src/serve/records.c \

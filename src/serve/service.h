@@ -4,8 +4,10 @@
 
 #include "tegula/arena.h"
 #include "tegula/iiif.h"
+#include "tegula/plan.h"
 #include "tegula/serve.h"
 #include "tegula/source.h"
+#include "tegula/tiles.h"
 
 struct tg_service {
     const tg_config *config;
@@ -13,22 +15,38 @@ struct tg_service {
     tg_arena *arena; /* reset before each request */
 };
 
-/* Where a request goes: to the home page, or to IIIF with the text split into what stood in front
- * ("/iiif/", "/fcgi-bin/tegula?IIIF=") and the rest. */
+/* Where a request goes: to the home page, or to a protocol with the text split into what stood in
+ * front ("/iiif/", "/fcgi-bin/tegula?IIIF=") and the rest, still percent-encoded. */
 typedef struct tg_route {
     bool home;
+    tg_protocol protocol;
     tg_str head, rest;
 } tg_route;
 
 /* A path below a prefix of URI_MAP (the longest that ends at a slash or at the path's end), else
- * "IIIF=…" in the query. TG_ERR_NOT_IMPLEMENTED for protocols that are not served, TG_ERR_NOT_FOUND
- * and TG_ERR_BAD_REQUEST for what is no address at all. */
+ * "DeepZoom=…" or "Zoomify=…" among the commands of the query, else "IIIF=…" as the query.
+ * TG_ERR_NOT_IMPLEMENTED for protocols that are not served, TG_ERR_NOT_FOUND and TG_ERR_BAD_REQUEST
+ * for what is no address at all. */
 bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena *arena,
                    tg_route *out, tg_err *err);
 
 /* A IIIF request, parsed from the mapped path; fills the response or sets err. */
 bool tg_answer_iiif(tg_service *service, const tg_request *request, tg_str head, tg_str rest,
                     tg_response *response, tg_err *err);
+
+/* A request of Deep Zoom or Zoomify. */
+bool tg_answer_tiles(tg_service *service, const tg_request *request, tg_protocol protocol,
+                     tg_str rest, tg_response *response, tg_err *err);
+
+/* Squares as wide as the file's own tiles, where it has any that are worth keeping. */
+tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image);
+
+/* The picture that a plan of source gives: 200, or 304 when the client has it. what: tells this
+ * answer from all others of the file (see tg_answer_validators). identifier: for the name to save
+ * it under. */
+bool tg_answer_picture(tg_service *service, const tg_request *request, tg_source *source,
+                       const tg_plan *plan, tg_str what, tg_str identifier, tg_response *response,
+                       tg_err *err);
 
 /* ETag and Last-Modified of what a file, an address and the configuration give; sets both headers
  * and Cache-Control, and answers 304 (returning true) when the client has it already. */

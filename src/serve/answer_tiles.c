@@ -1,0 +1,56 @@
+#include "serve/service.h"
+#include "tegula/num.h"
+
+tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image)
+{
+    tg_tiles_image out = {.width_px = tg_image_width_px(image),
+                          .height_px = tg_image_height_px(image)};
+    uint32_t h;
+    tg_limits limits;
+    tg_limits_from_config(config, out.width_px, out.height_px, &limits);
+    tg_iiif_advertised_tile(image->tiled, tg_image_tile_width_px(image),
+                            tg_image_tile_height_px(image), &limits, &out.tile_px, &h);
+    return out;
+}
+
+static bool answer_document(tg_service *s, const tg_request *request, const tg_tiles *tiles,
+                            const tg_tiles_image *image, const tg_source *source, tg_response *r)
+{
+    tg_tiles_document(tiles->protocol, image, &r->body);
+    if (tg_answer_validators(s, request, &source->identity, tg_buf_view(&r->body), r)) {
+        r->body.len = 0;
+        return true;
+    }
+    r->status = 200;
+    tg_header(r, "Content-Type", TG_STR("application/xml"));
+    return true;
+}
+
+static bool answer_tile(tg_service *s, const tg_request *request, const tg_tiles *tiles,
+                        const tg_tiles_image *image, tg_source *source, tg_response *r, tg_err *err)
+{
+    tg_job job;
+    tg_plan plan;
+    if (!tg_tiles_job(tiles, image, &job, err) ||
+        !tg_plan_make(s->config, source->image, &job, &plan, err))
+        return false;
+    tg_str what = tg_arena_printf(s->arena, "tiles%d|%u|%u|%.*s", tiles->protocol, source->page,
+                                  image->tile_px, TG_STR_ARG(tg_tiles_canonical(tiles, s->arena)));
+    return tg_answer_picture(s, request, source, &plan, what, tiles->identifier, r, err);
+}
+
+bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol protocol, tg_str rest,
+                     tg_response *r, tg_err *err)
+{
+    tg_tiles tiles;
+    if (!tg_tiles_parse(protocol, rest, s->arena, &tiles, err))
+        return false;
+    tg_source *source = tg_source_get(s->sources, tiles.identifier, err);
+    if (!source)
+        return false;
+    tg_tiles_image image = tg_tiles_over(s->config, source->image);
+    bool ok = tiles.document ? answer_document(s, request, &tiles, &image, source, r)
+                             : answer_tile(s, request, &tiles, &image, source, r, err);
+    tg_source_release(s->sources, source);
+    return ok;
+}
