@@ -19,7 +19,7 @@ from PIL import Image
 _root = None
 
 NONE, JPEG, DEFLATE = 1, 7, 8
-MIN_IS_WHITE, MIN_IS_BLACK, RGB, YCBCR = 0, 1, 2, 6
+MIN_IS_WHITE, MIN_IS_BLACK, RGB, PALETTE, SEPARATED, YCBCR, CIELAB, ICCLAB = 0, 1, 2, 3, 5, 6, 8, 9
 REDUCED = 1
 
 
@@ -142,7 +142,7 @@ class Tiff:
 
     def _directory(self, tags):
         """tags: {number: (type, values)}; returns its offset and where its link to the next one is."""
-        letters = {1: "B", 3: "H", 4: "L", 5: "L", 7: "B", 13: "L", 16: "Q", 18: "Q"}
+        letters = {1: "B", 3: "H", 4: "L", 5: "L", 7: "B", 11: "f", 12: "d", 13: "L", 16: "Q", 18: "Q"}
         inline, entry = (8, "HHQ") if self.big else (4, "HHL")
         packed = []
         for tag, (kind, values) in sorted(tags.items()):
@@ -170,27 +170,30 @@ class Tiff:
         self.link = link
 
     def _page(self, pixels, tile=(256, 256), rows=None, compression=DEFLATE, photometric=None, subfile=0,
-              subs=(), tags=None, quality=80, padding=None, tables=True, subsampling=2):
+              subs=(), tags=None, quality=80, padding=None, tables=True, subsampling=2, bits=None, planar=False):
         """tile: size of tiles, None for strips of `rows` rows. subs: pixels of SubIFD levels. padding:
-        the value outside the picture in edge tiles; None repeats the edge."""
+        the value outside the picture in edge tiles; None repeats the edge. bits: of a sample, where less
+        than the array's. planar: every channel in tiles or strips of its own."""
         h, w, channels = pixels.shape
-        bits = pixels.dtype.itemsize * 8
+        bits = bits or pixels.dtype.itemsize * 8
         if photometric is None:
             photometric = MIN_IS_BLACK if channels < 3 else YCBCR if compression == JPEG else RGB
         block_w, block_h = tile or (w, rows or h)
         coder = _Coder(compression, photometric, quality, subsampling, tables, self.order)
         offsets, counts = [], []
-        for y in range(0, h, block_h):
-            for x in range(0, w, block_w):
-                block = pixels[y:y + block_h, x:x + block_w]
-                if tile:
-                    block = _padded(block, block_w, block_h, padding)
-                data = coder.encode(block)
-                offsets.append(self._append(data))
-                counts.append(len(data))
+        for plane in numpy.split(pixels, channels, 2) if planar else (pixels,):
+            for y in range(0, h, block_h):
+                for x in range(0, w, block_w):
+                    block = plane[y:y + block_h, x:x + block_w]
+                    if tile:
+                        block = _padded(block, block_w, block_h, padding)
+                    data = coder.encode(pack_bits(block, bits))
+                    offsets.append(self._append(data))
+                    counts.append(len(data))
         wide = 16 if self.big else 4
         entries = {254: (4, [subfile]), 256: (4, [w]), 257: (4, [h]), 258: (3, [bits] * channels),
-                   259: (3, [compression]), 262: (3, [photometric]), 277: (3, [channels]), 284: (3, [1])}
+                   259: (3, [compression]), 262: (3, [photometric]), 277: (3, [channels]),
+                   284: (3, [2 if planar else 1])}
         if tile:
             entries.update({322: (3, [block_w]), 323: (3, [block_h]), 324: (wide, offsets), 325: (wide, counts)})
         else:
@@ -199,7 +202,7 @@ class Tiff:
             entries[347] = (7, coder.tables())
         if photometric == YCBCR:
             entries[530] = (3, {0: [1, 1], 1: [2, 1], 2: [2, 2]}[subsampling])
-        if channels in (2, 4):
+        if channels in (2, 4) and photometric != SEPARATED:
             entries[338] = (3, [2])  # unassociated alpha
         if subs:
             how = dict(tile=tile, rows=rows, compression=compression, photometric=photometric, quality=quality,
@@ -207,6 +210,14 @@ class Tiff:
             entries[330] = (18 if self.big else 13, [self._page(sub, **how)[0] for sub in subs])
         entries.update(tags or {})
         return self._directory(entries)
+
+
+def pack_bits(block, bits):
+    """Samples of less bits than the array's, row by row, the first in the highest bits."""
+    if bits == block.dtype.itemsize * 8:
+        return block
+    samples = block.reshape(len(block), -1, 1).astype(numpy.uint32) >> numpy.arange(bits - 1, -1, -1) & 1
+    return numpy.packbits(samples.astype(numpy.uint8).reshape(len(block), -1), axis=1)
 
 
 def _padded(block, w, h, padding):
