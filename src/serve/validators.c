@@ -5,11 +5,14 @@
 /* Everything that shapes the bytes besides the file and the address. */
 static tg_str settings_text(const tg_config *c, tg_arena *arena)
 {
-    return tg_arena_printf(
-        arena, PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%g|%d|%u|%" PRIu64 "|%02x%02x%02x",
-        c->jpeg_quality, c->png_quality, c->webp_quality, c->tiff_quality, c->tiff_compression,
-        (int)c->filter, c->oversampling, c->codec_passthrough, c->max_cvt, c->memory_bytes,
-        c->background[0], c->background[1], c->background[2]);
+    return tg_arena_printf(arena,
+                           PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%g|%d|%u|%" PRIu64
+                                           "|%02x%02x%02x|%d|%d|%" PRId64 "|%d|%d|%s",
+                           c->jpeg_quality, c->png_quality, c->webp_quality, c->tiff_quality,
+                           c->tiff_compression, (int)c->filter, c->oversampling,
+                           c->codec_passthrough, c->max_cvt, c->memory_bytes, c->background[0],
+                           c->background[1], c->background[2], c->max_layers, c->retain_icc,
+                           c->max_icc_bytes, c->keep_metadata, c->strict, c->copyright);
 }
 
 bool tg_answer_validators(tg_service *s, const tg_request *request, const tg_identity *id,
