@@ -34,3 +34,7 @@ check_PROGRAMS += tests/test_exif
 tests_test_exif_SOURCES = tests/test_exif.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_exif_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_test_exif_LDADD = $(CODEC_TEST_LIBS)
+check_PROGRAMS += tests/test_colour
+tests_test_colour_SOURCES = tests/test_colour.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_colour_CPPFLAGS = $(AM_CPPFLAGS) $(LCMS2_CFLAGS)
+tests_test_colour_LDADD = $(CODEC_TEST_LIBS)
