@@ -76,8 +76,11 @@ def png(name, pixels, colour, bits=8, chunks=()):
 
 # -- profiles
 
-SRGB_RED, SRGB_GREEN, SRGB_BLUE = (.4360747, .2225045, .0139322), (.3850649, .7168786, .0971045), (.1430804, .0606169, .7141733)
-ADOBE_RED, ADOBE_GREEN, ADOBE_BLUE = (.6097559, .3111242, .0194811), (.2052401, .6256560, .0608902), (.1492240, .0632197, .7448387)
+# XYZ of the primaries, adapted to D50.
+SRGB_RED, SRGB_GREEN, SRGB_BLUE = ((.4360747, .2225045, .0139322), (.3850649, .7168786, .0971045),
+                                   (.1430804, .0606169, .7141733))
+ADOBE_RED, ADOBE_GREEN, ADOBE_BLUE = ((.6097559, .3111242, .0194811), (.2052401, .6256560, .0608902),
+                                      (.1492240, .0632197, .7448387))
 
 
 def profile(red, green, blue, gamma=2.2, padding=0):

@@ -231,8 +231,8 @@ class Examination:
         """The second page of those that have several."""
         if self.entry.pages < 2 or not self.truth or self.truth.decoder != "by_pillow":
             return None
-        want = compare.flattened(corpus.by_pillow(self.entry, 1))
-        return within(FULL, compare.flattened(picture_of(ask(self.site, self.entry, "/full/max/0/default.png", 1))), want)
+        got = picture_of(ask(self.site, self.entry, "/full/max/0/default.png", 1))
+        return within(FULL, compare.flattened(got), compare.flattened(corpus.by_pillow(self.entry, 1)))
 
     def _profile(self):
         """Pixels that keep their profile are the stored ones, and the profile goes along."""

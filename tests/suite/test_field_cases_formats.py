@@ -187,7 +187,8 @@ def test_44_metadata_of_all_sizes_and_broken():
         on = site(**settings)
         for kind, tags in broken.items():
             for compression in (fixture.DEFLATE, fixture.JPEG):
-                name = fixture.pyramid("meta-%s-%d.tif" % (kind, compression), picture, compression=compression, tags=tags)
+                name = fixture.pyramid("meta-%s-%d.tif" % (kind, compression), picture, compression=compression,
+                                       tags=tags)
                 for version in BOTH:
                     assert info(version, name, on=on)["width"] == 600
                     for size in ("400,", "max"):
@@ -311,7 +312,7 @@ def test_52_level_of_odd_width():
 def test_53_all_depths():
     """Near black; 500; noise."""
     grey = numpy.arange(600) / 599
-    for bits, signed in ((1, False), (2, False), (4, False), (8, False), (10, False), (12, False), (16, False), (8, True)):
+    for bits, signed in [(bits, False) for bits in (1, 2, 4, 8, 10, 12, 16)] + [(8, True)]:
         values = numpy.round(grey * ((1 << bits) - 1)).astype(int) - ((1 << bits - 1) if signed else 0)
         name = kinds.made_jp2("grey-%d%s.jp2" % (bits, "s" if signed else ""),
                               numpy.tile(values, (400, 1))[:, :, None], bits=bits, signed=signed)
@@ -375,7 +376,8 @@ def test_56_subsampled_sycc_of_odd_size():
     picture[:, :, 2] = 100  # chroma that halving does not lose
     y, cb, cr = (numpy.asarray(Image.fromarray(picture).convert("YCbCr"))[:, :, i] for i in range(3))
     half = [numpy.asarray(Image.fromarray(plane).resize((501, 351), Image.BOX, (0, 0, w, h))) for plane in (cb, cr)]
-    name = kinds.jp2("sycc-420.jp2", lambda: kinds.codestream([y] + half, subsampled=True), (w, h), 3, kinds.colour_box(18))
+    name = kinds.jp2("sycc-420.jp2", lambda: kinds.codestream([y] + half, subsampled=True), (w, h), 3,
+                     kinds.colour_box(18))
     for version in BOTH:
         assert info(version, name)["width"] == w
         for region in ((0, 0, w, h), (0, 0, 256, 256), (333, 221, 200, 150), (900, 600, 101, 101), (1000, 700, 1, 1)):
