@@ -2,7 +2,7 @@
 """Tegula beside Debian's iipimage-server and a constant FastCGI program, behind one nginx.
 
 usage: servers.py TEGULA CONSTANT PICTURES [--seconds S] [--rounds N] [--only NAME]
-PICTURES: folder with large_q85_ycbcr420.tif, large.tif, deflate.tif (9000x7000, see README);
+PICTURES: folder with large_q85_ycbcr420.tif, large.tif, deflate.tif, lzw.tif, zstd.tif (9000x7000);
 xl_25167x12483.tif is used for the memory rows when it is there.
 
 Every figure is a ratio inside one interleaved run: A B C A B C …; the median over rounds is printed,
@@ -147,7 +147,11 @@ WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
     ("JPEG tile, decoded (128 px tiles)", tiles("large.tif"),
      ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.3}),
     ("deflate tile, decoded", tiles("deflate.tif"),
-     ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.3}),
+     ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.5}),
+    ("LZW tile, decoded", tiles("lzw.tif"),
+     ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.5}),
+    ("ZSTD tile, decoded", tiles("zstd.tif"),
+     ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.5}),
     ("JPEG tile, one pixel off the grid", tiles("large_q85_ycbcr420.tif", off=1),
      ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.3}),
     ("full/!1024,1024", ["large_q85_ycbcr420.tif/full/!1024,1024/0/default.jpg"],
