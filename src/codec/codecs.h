@@ -5,6 +5,7 @@
 #include "tegula/codec.h"
 
 extern const tg_codec tg_jpeg_codec;
+extern const tg_codec tg_jp2_codec;
 extern const tg_codec tg_png_codec;
 extern const tg_codec tg_webp_codec;
 extern const tg_codec tg_gif_codec;  /* HAVE_GIF */

@@ -8,7 +8,6 @@
 #define BLOCK_BYTES    520 /* a code-block: its record, its first ten segments, its tag tree nodes */
 #define PRECINCT_BYTES 400
 #define WHOLE_BYTES    6  /* of a sample of a tile that is decoded whole */
-#define PART_BYTES     16 /* of a sample of a part: coefficients twice, the result, its margin */
 #define PART_MARGIN    80 /* samples beside a part whose code-blocks are decoded too */
 
 /* Not whole numbers: a hostile header makes them larger than any of those. */
@@ -88,5 +87,5 @@ uint64_t tg_j2k_decode_bytes(const tg_j2k_header *h, const tg_j2k_area *tile,
     double samples = whole ? w * v : (w + PART_MARGIN) * (v + PART_MARGIN);
 
     return saturated(n.blocks * BLOCK_BYTES + n.precincts * PRECINCT_BYTES +
-                     samples * n_components * (whole ? WHOLE_BYTES : PART_BYTES));
+                     samples * n_components * (whole ? WHOLE_BYTES : TG_J2K_PART_BYTES));
 }

@@ -217,16 +217,20 @@ static uint32_t clamped(float v, float max)
     return v < 0 ? 0 : v > max ? (uint32_t)max : (uint32_t)(v + 0.5f);
 }
 
-/* ISO/IEC 15444-1, equation G-4 (IEC 61966-2-1 Annex G says the same). */
-static void ycc_to_rgb(void *px, unsigned bits, bool complement)
+/* R = Y + red_cr Cr, B = Y + blue_cb Cb, and G what the luma's weights leave. BT.601 as in ISO/IEC
+ * 15444-1, equation G-4. */
+static void ycc_to_rgb(void *px, unsigned bits, tg_j2k_model model)
 {
+    bool hd = model == TG_J2K_YCC_709;
+    float red_cr = hd ? 1.5748f : 1.402f, blue_cb = hd ? 1.8556f : 1.772f;
+    float green_cb = hd ? 0.187324f : 0.344136f, green_cr = hd ? 0.468124f : 0.714136f;
     float max = bits == 8 ? 255 : 65535, middle = bits == 8 ? 128 : 32768;
     float y = (float)get(px, bits, 0);
     float cb = (float)get(px, bits, 1) - middle, cr = (float)get(px, bits, 2) - middle;
-    float rgb[] = {y + 1.402f * cr, y - 0.344136f * cb - 0.714136f * cr, y + 1.772f * cb};
+    float rgb[] = {y + red_cr * cr, y - green_cb * cb - green_cr * cr, y + blue_cb * cb};
 
     for (unsigned i = 0; i < 3; i++)
-        put(px, i, bits, clamped(complement ? max - rgb[i] : rgb[i], max));
+        put(px, i, bits, clamped(model == TG_J2K_YCCK ? max - rgb[i] : rgb[i], max));
 }
 
 static void to_straight(void *px, unsigned bits, unsigned colours)
@@ -246,7 +250,7 @@ static void finish_row(const tg_j2k_form *form, uint8_t *row, uint32_t n)
 
     if (form->model != TG_J2K_AS_IT_IS)
         for (uint32_t i = 0; i < n; i++)
-            ycc_to_rgb(row + i * pixel, form->bits, form->model == TG_J2K_YCCK);
+            ycc_to_rgb(row + i * pixel, form->bits, form->model);
     if (form->premultiplied)
         for (uint32_t i = 0; i < n; i++)
             to_straight(row + i * pixel, form->bits, form->n_channels - 1u);

@@ -19,8 +19,9 @@ typedef struct tg_j2k_channel {
 
 typedef enum tg_j2k_model {
     TG_J2K_AS_IT_IS,
-    TG_J2K_YCC, /* the first three channels are YCbCr of full range, ITU-R BT.601 */
-    TG_J2K_YCCK /* the same of the complement of CMY */
+    TG_J2K_YCC_601, /* the first three channels are YCbCr of full range, ITU-R BT.601 */
+    TG_J2K_YCC_709, /* of BT.709 */
+    TG_J2K_YCCK     /* of BT.601, and RGB is the complement of CMY */
 } tg_j2k_model;
 
 typedef struct tg_j2k_form {

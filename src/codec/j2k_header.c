@@ -27,9 +27,9 @@ static bool next_segment(tg_j2k_cursor *c, segment *s, tg_err *err)
 
     if (!p)
         return false;
-    s->marker = tg_j2k_u16(p);
+    s->marker = tg_be16(p);
     s->at = c->at + 4;
-    s->n_bytes = tg_j2k_u16(p + 2);
+    s->n_bytes = tg_be16(p + 2);
     if (s->marker < 0xff00 || s->n_bytes < 2)
         return corrupt(err, "no marker where one has to be");
     s->n_bytes -= 2;
@@ -95,15 +95,15 @@ static bool read_siz(tg_j2k_cursor *c, const segment *s, tg_j2k_header *h, tg_er
 
     if (!p)
         return false;
-    h->x1 = tg_j2k_u32(p + 2);
-    h->y1 = tg_j2k_u32(p + 6);
-    h->x0 = tg_j2k_u32(p + 10);
-    h->y0 = tg_j2k_u32(p + 14);
-    h->tile_w = tg_j2k_u32(p + 18);
-    h->tile_h = tg_j2k_u32(p + 22);
-    h->tile_x0 = tg_j2k_u32(p + 26);
-    h->tile_y0 = tg_j2k_u32(p + 30);
-    h->n_components = (uint16_t)tg_j2k_u16(p + 34);
+    h->x1 = tg_be32(p + 2);
+    h->y1 = tg_be32(p + 6);
+    h->x0 = tg_be32(p + 10);
+    h->y0 = tg_be32(p + 14);
+    h->tile_w = tg_be32(p + 18);
+    h->tile_h = tg_be32(p + 22);
+    h->tile_x0 = tg_be32(p + 26);
+    h->tile_y0 = tg_be32(p + 30);
+    h->n_components = (uint16_t)tg_be16(p + 34);
     if (h->n_components == 0 || s->n_bytes != 36 + 3 * (uint32_t)h->n_components)
         return corrupt(err, "SIZ and its components disagree");
     return check_size(h, err) && read_components(c, s, h, err);
@@ -141,7 +141,7 @@ static bool read_cod(tg_j2k_cursor *c, const segment *s, tg_j2k_header *h, tg_er
     h->sop = p[0] & 2;
     h->eph = p[0] & 4;
     h->progression = p[1];
-    h->layers = (uint16_t)tg_j2k_u16(p + 2);
+    h->layers = (uint16_t)tg_be16(p + 2);
     h->mct = p[4] & 1;
     if (h->layers == 0 || h->progression > 4)
         return corrupt(err, "progression");
@@ -181,7 +181,7 @@ static bool read_coc(tg_j2k_cursor *c, const segment *s, tg_j2k_header *h, tg_er
 
     if (!p || n < wide + 1)
         return p && corrupt(err, "COC is too short");
-    component = wide == 1 ? p[0] : tg_j2k_u16(p);
+    component = wide == 1 ? p[0] : tg_be16(p);
     if (!read_coding(p + wide + 1, n - wide - 1, p[wide] & 1, &coding, err))
         return false;
     if (component >= TG_J2K_MAX_COMPONENTS) {
@@ -216,8 +216,8 @@ static bool read_crg(tg_j2k_cursor *c, const segment *s, tg_j2k_header *h, tg_er
 
         if (!p)
             return false;
-        h->component[i].off_x = (uint16_t)tg_j2k_u16(p);
-        h->component[i].off_y = (uint16_t)tg_j2k_u16(p + 2);
+        h->component[i].off_x = (uint16_t)tg_be16(p);
+        h->component[i].off_y = (uint16_t)tg_be16(p + 2);
     }
     return true;
 }
@@ -260,7 +260,7 @@ static bool read_segments(tg_j2k_cursor *c, segment *s, uint32_t end, tg_j2k_hea
         p = tg_j2k_peek(c, 2, err);
         if (!p)
             return false;
-        if (tg_j2k_u16(p) == end)
+        if (tg_be16(p) == end)
             return true;
         if (i == MAX_SEGMENTS || c->at > TG_J2K_MAIN_HEADER_MAX)
             return corrupt(err, "it does not end");
@@ -287,7 +287,7 @@ bool tg_j2k_header_read(const tg_j2k_source *codestream, tg_j2k_header *out, tg_
     *out = (tg_j2k_header){0};
     if (!p)
         return false;
-    if (tg_j2k_u16(p) != TG_J2K_SOC || tg_j2k_u16(p + 2) != TG_J2K_SIZ)
+    if (tg_be16(p) != TG_J2K_SOC || tg_be16(p + 2) != TG_J2K_SIZ)
         return corrupt(err, "it does not begin with SOC and SIZ");
     c.at = 2;
     if (!next_segment(&c, &s, err) || !read_siz(&c, &s, out, err) ||

@@ -13,7 +13,6 @@ typedef struct decoding {
     const tg_j2k_request *request;
     size_t piece; /* where the stream is: byte `at` of this piece */
     uint64_t at;
-    tg_err io;
     char text[256]; /* OpenJPEG's first complaint that matters */
     bool failed;    /* it was an error, not a warning */
 } decoding;
@@ -34,8 +33,8 @@ static OPJ_SIZE_T on_read(void *to, OPJ_SIZE_T n, void *user)
     size_t done = 0;
 
     for (step_pieces(d); done < n && d->piece < d->request->n_pieces; step_pieces(d)) {
-        size_t got = tg_j2k_read_some(&d->request->piece[d->piece], d->at, (uint8_t *)to + done,
-                                      n - done, &d->io);
+        size_t got =
+            tg_j2k_read_some(&d->request->piece[d->piece], d->at, (uint8_t *)to + done, n - done);
         if (got == 0)
             break;
         done += got;
@@ -121,10 +120,6 @@ static void on_info(const char *text, void *user)
 
 static bool fail(decoding *d, tg_err *err)
 {
-    if (d->io.kind == TG_ERR_IO) {
-        *err = d->io;
-        return false;
-    }
     tg_fail(err, TG_ERR_CORRUPT, "the JPEG 2000 codestream is damaged");
     return tg_fail_detail(err, "OpenJPEG: %s", d->text[0] ? d->text : "no reason given");
 }

@@ -22,6 +22,9 @@ typedef struct tg_j2k_request {
 /* To be freed with opj_image_destroy; every wanted component has its samples. NULL with err. */
 opj_image_t *tg_j2k_decode(const tg_j2k_request *r, tg_err *err);
 
+/* Of each sample of a part of a tile: coefficients twice, the result, its margin. */
+#define TG_J2K_PART_BYTES 16
+
 /* Memory that decoding `wanted` of a tile at reduction k takes besides the codestream's own bytes,
  * as an estimate from above; UINT64_MAX for what would not end. tile, wanted: on the reference
  * grid. n_components: how many are wanted. */

@@ -1,8 +1,6 @@
 #include "j2k_source.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tegula/num.h"
 
@@ -18,39 +16,21 @@ tg_j2k_source tg_j2k_part(const tg_j2k_source *s, uint64_t at, uint64_t n)
     return part;
 }
 
-static size_t read_file(int fd, uint64_t at, uint8_t *to, size_t n, tg_err *err)
-{
-    size_t done = 0;
-
-    while (done < n) {
-        ssize_t got = pread(fd, to + done, n - done, (off_t)(at + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            tg_fail(err, TG_ERR_IO, "the image file cannot be read");
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
-
-size_t tg_j2k_read_some(const tg_j2k_source *s, uint64_t at, void *to, size_t n, tg_err *err)
+size_t tg_j2k_read_some(const tg_j2k_source *s, uint64_t at, void *to, size_t n)
 {
     if (at >= s->n_bytes)
         return 0;
     n = (size_t)TG_MIN((uint64_t)n, s->n_bytes - at);
     if (!s->memory)
-        return read_file(s->fd, s->first_byte + at, to, n, err);
+        return tg_read_up_to(s->fd, to, n, s->first_byte + at);
     memcpy(to, s->memory + at, n);
     return n;
 }
 
 bool tg_j2k_read(const tg_j2k_source *s, uint64_t at, void *to, size_t n, tg_err *err)
 {
-    return tg_j2k_read_some(s, at, to, n, err) == n ||
-           tg_fail(err, TG_ERR_CORRUPT, "the image file is truncated");
+    return tg_j2k_read_some(s, at, to, n) == n ||
+           tg_fail(err, TG_ERR_CORRUPT, "the image file is cut short");
 }
 
 const uint8_t *tg_j2k_peek(tg_j2k_cursor *c, size_t n, tg_err *err)
@@ -60,10 +40,10 @@ const uint8_t *tg_j2k_peek(tg_j2k_cursor *c, size_t n, tg_err *err)
 
     if (!held) {
         c->window_at = c->at;
-        c->window_bytes = tg_j2k_read_some(c->source, c->at, c->window, sizeof c->window, err);
+        c->window_bytes = tg_j2k_read_some(c->source, c->at, c->window, sizeof c->window);
     }
     if (c->window_bytes - (c->at - c->window_at) < n) {
-        tg_fail(err, TG_ERR_CORRUPT, "the image file is truncated");
+        tg_fail(err, TG_ERR_CORRUPT, "the image file is cut short");
         return NULL;
     }
     return c->window + (c->at - c->window_at);

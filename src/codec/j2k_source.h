@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read_at.h"
 #include "tegula/err.h"
 
 typedef struct tg_j2k_source {
@@ -18,11 +19,11 @@ typedef struct tg_j2k_source {
 /* [at, at + n) of a source as one of its own; cut at its end. */
 tg_j2k_source tg_j2k_part(const tg_j2k_source *s, uint64_t at, uint64_t n);
 
-/* Copies n bytes from `at`; TG_ERR_CORRUPT when the source ends before, TG_ERR_IO. */
+/* Copies n bytes from `at`; TG_ERR_CORRUPT when the source ends before. */
 bool tg_j2k_read(const tg_j2k_source *s, uint64_t at, void *to, size_t n, tg_err *err);
 
 /* As much of it as there is. */
-size_t tg_j2k_read_some(const tg_j2k_source *s, uint64_t at, void *to, size_t n, tg_err *err);
+size_t tg_j2k_read_some(const tg_j2k_source *s, uint64_t at, void *to, size_t n);
 
 /* Reads forward in small steps, so that few calls of the system do. */
 typedef struct tg_j2k_cursor {
@@ -36,19 +37,9 @@ typedef struct tg_j2k_cursor {
 /* The next n bytes, at most 256, without going on; NULL with err. Valid until the next call. */
 const uint8_t *tg_j2k_peek(tg_j2k_cursor *c, size_t n, tg_err *err);
 
-static inline uint32_t tg_j2k_u16(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 8 | p[1];
-}
-
-static inline uint32_t tg_j2k_u32(const uint8_t *p)
-{
-    return tg_j2k_u16(p) << 16 | tg_j2k_u16(p + 2);
-}
-
 static inline uint64_t tg_j2k_u64(const uint8_t *p)
 {
-    return (uint64_t)tg_j2k_u32(p) << 32 | tg_j2k_u32(p + 4);
+    return (uint64_t)tg_be32(p) << 32 | tg_be32(p + 4);
 }
 
 static inline void tg_j2k_put_u16(uint8_t *p, uint32_t v)

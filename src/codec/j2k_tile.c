@@ -51,7 +51,7 @@ static tg_j2k_form plain_form(const tg_j2k_header *h, const tg_j2k_tile *t, bool
 {
     tg_j2k_form form = {.n_channels = t->channels,
                         .bits = t->bits,
-                        .model = ycc && t->channels >= 3 ? TG_J2K_YCC : TG_J2K_AS_IT_IS};
+                        .model = ycc && t->channels >= 3 ? TG_J2K_YCC_601 : TG_J2K_AS_IT_IS};
 
     for (unsigned i = 0; i < t->channels; i++) {
         form.channel[i].component = tg_j2k_want(&form, i);

@@ -5,17 +5,17 @@
 #define MAX_BOXES 4096 /* a file of many more says nothing */
 
 /* Section I.4. A length of 0: to the end of the file. */
-bool tg_jp2_next_box(const tg_j2k_source *boxes, uint64_t *at, tg_jp2_box *out, tg_err *err)
+bool tg_jp2_next_box(const tg_j2k_source *boxes, uint64_t *at, tg_jp2_box *out)
 {
     uint8_t head[16];
-    size_t n = tg_j2k_read_some(boxes, *at, head, sizeof head, err);
+    size_t n = tg_j2k_read_some(boxes, *at, head, sizeof head);
     uint64_t length, left = boxes->n_bytes - *at;
     unsigned head_bytes = 8;
 
     if (n < 8)
         return false;
-    length = tg_j2k_u32(head);
-    out->type = tg_j2k_u32(head + 4);
+    length = tg_be32(head);
+    out->type = tg_be32(head + 4);
     if (length == 1 && n == 16) {
         head_bytes = 16;
         length = tg_j2k_u64(head + 8);
@@ -43,7 +43,7 @@ bool tg_jp2_is_family(const uint8_t *head, size_t n)
 bool tg_jp2_find_codestream(const tg_j2k_source *file, tg_j2k_source *out, tg_err *err)
 {
     uint8_t head[12];
-    size_t n = tg_j2k_read_some(file, 0, head, sizeof head, err);
+    size_t n = tg_j2k_read_some(file, 0, head, sizeof head);
     uint64_t at = 0;
     tg_jp2_box box;
 
@@ -51,7 +51,7 @@ bool tg_jp2_find_codestream(const tg_j2k_source *file, tg_j2k_source *out, tg_er
         *out = *file;
         return true;
     }
-    for (unsigned i = 0; i < MAX_BOXES && tg_jp2_next_box(file, &at, &box, err); i++)
+    for (unsigned i = 0; i < MAX_BOXES && tg_jp2_next_box(file, &at, &box); i++)
         if (box.type == TG_JP2_TYPE('j', 'p', '2', 'c')) {
             *out = box.contents;
             return true;

@@ -14,8 +14,8 @@ typedef struct tg_jp2_box {
     bool cut;
 } tg_jp2_box;
 
-/* The box at *at, which goes on to the next; false at the end, or with err. */
-bool tg_jp2_next_box(const tg_j2k_source *boxes, uint64_t *at, tg_jp2_box *out, tg_err *err);
+/* The box at *at, which goes on to the next; false at the end. */
+bool tg_jp2_next_box(const tg_j2k_source *boxes, uint64_t *at, tg_jp2_box *out);
 
 /* Whether a file begins as a raw codestream, or as one of the family. */
 bool tg_jp2_is_codestream(const uint8_t *head, size_t n);

@@ -15,6 +15,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/flat.c \
 	src/codec/flat.h \
 	src/codec/gif_enc.c \
+	src/codec/j2k_codestream.c \
+	src/codec/j2k_codestream.h \
 	src/codec/j2k_cost.c \
 	src/codec/j2k_form.c \
 	src/codec/j2k_form.h \
@@ -26,9 +28,16 @@ libtg_codec_a_SOURCES = \
 	src/codec/j2k_source.h \
 	src/codec/j2k_tile.c \
 	src/codec/j2k_tile.h \
+	src/codec/jp2.h \
 	src/codec/jp2_boxes.c \
 	src/codec/jp2_boxes.h \
 	src/codec/jp2_enc.c \
+	src/codec/jp2_form.c \
+	src/codec/jp2_form.h \
+	src/codec/jp2_info.c \
+	src/codec/jp2_info.h \
+	src/codec/jp2_open.c \
+	src/codec/jp2_read.c \
 	src/codec/jpeg_common.c \
 	src/codec/jpeg_common.h \
 	src/codec/jpeg_crop.c \
@@ -71,5 +80,5 @@ libtg_codec_a_SOURCES = \
 	src/codec/tiff_webp.c \
 	src/codec/tile_cache.c \
 	src/codec/webp_enc.c
-libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(WEBP_CFLAGS) \
+libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(ZLIB_CFLAGS) $(WEBP_CFLAGS) \
 	$(OPENJP2_CFLAGS) $(LCMS2_CFLAGS) $(HEIF_CFLAGS)
