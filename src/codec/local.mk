@@ -29,8 +29,6 @@ libtg_codec_a_SOURCES = \
 	src/codec/j2k_tile.c \
 	src/codec/j2k_tile.h \
 	src/codec/jp2.h \
-	src/codec/jp2_boxes.c \
-	src/codec/jp2_boxes.h \
 	src/codec/jp2_enc.c \
 	src/codec/jp2_form.c \
 	src/codec/jp2_form.h \
@@ -56,7 +54,11 @@ libtg_codec_a_SOURCES = \
 	src/codec/palette.c \
 	src/codec/palette.h \
 	src/codec/pdf_enc.c \
+	src/codec/png_chunks.c \
+	src/codec/png_chunks.h \
 	src/codec/png_enc.c \
+	src/codec/png_file.c \
+	src/codec/png_profile.c \
 	src/codec/read_at.c \
 	src/codec/read_at.h \
 	src/codec/registry.c \
