@@ -29,6 +29,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/j2k_tile.c \
 	src/codec/j2k_tile.h \
 	src/codec/jp2.h \
+	src/codec/jp2_boxes.c \
+	src/codec/jp2_boxes.h \
 	src/codec/jp2_enc.c \
 	src/codec/jp2_form.c \
 	src/codec/jp2_form.h \
