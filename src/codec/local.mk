@@ -69,19 +69,28 @@ libtg_codec_a_SOURCES = \
 	src/codec/text.c \
 	src/codec/text.h \
 	src/codec/tiff.h \
+	src/codec/tiff_block.c \
 	src/codec/tiff_dir.c \
 	src/codec/tiff_enc.c \
 	src/codec/tiff_file.c \
+	src/codec/tiff_j2k.c \
 	src/codec/tiff_jpeg.c \
+	src/codec/tiff_kept.c \
+	src/codec/tiff_kind.c \
+	src/codec/tiff_lab.c \
 	src/codec/tiff_levels.c \
+	src/codec/tiff_libtiff.c \
 	src/codec/tiff_open.c \
 	src/codec/tiff_options.c \
 	src/codec/tiff_options.h \
+	src/codec/tiff_palette.c \
 	src/codec/tiff_pixels.c \
+	src/codec/tiff_range.c \
 	src/codec/tiff_read.c \
-	src/codec/tiff_rgba.c \
+	src/codec/tiff_samples.c \
 	src/codec/tiff_stored.c \
 	src/codec/tiff_webp.c \
+	src/codec/tiff_ycc.c \
 	src/codec/tile_cache.c \
 	src/codec/webp_enc.c
 libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(ZLIB_CFLAGS) $(WEBP_CFLAGS) \

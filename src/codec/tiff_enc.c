@@ -15,7 +15,7 @@ typedef struct tiff_encoder {
     tg_encoder base;
     tg_out_stream stream;
     TIFF *tif;
-    char text[TG_TIFF_TEXT_BYTES]; /* libtiff's last complaint */
+    tg_tiff_complaint complaint;
     uint8_t *strip;
     size_t row_bytes;
     uint32_t strip_rows, held_rows;
@@ -80,7 +80,7 @@ static toff_t on_size(thandle_t handle)
 
 static TIFF *open_handle(tiff_encoder *t, const char *mode)
 {
-    TIFFOpenOptions *options = tg_tiff_options(t->text);
+    TIFFOpenOptions *options = tg_tiff_options(&t->complaint);
     TIFF *tif;
 
     if (!options)
@@ -96,7 +96,7 @@ static bool fail(tiff_encoder *t, tg_err *err)
     if (t->base.out->failed)
         return tg_fail(err, TG_ERR_TOO_LARGE, "the encoded image is too large");
     tg_fail(err, TG_ERR_INTERNAL, "the image cannot be written as TIFF");
-    return tg_fail_detail(err, "%s", t->text);
+    return tg_fail_detail(err, "%s", t->complaint.text);
 }
 
 /* ---- layout ---- */

@@ -62,7 +62,7 @@ static toff_t on_size(thandle_t handle)
 /* r read; O offsets of tiles fetched as they are asked for; h without the first directory. */
 static TIFF *open_handle(tg_tiff_file *f, const char *mode)
 {
-    TIFFOpenOptions *options = tg_tiff_options(f->text);
+    TIFFOpenOptions *options = tg_tiff_options(&f->complaint);
     TIFF *tif;
 
     if (!options)
@@ -103,8 +103,8 @@ bool tg_tiff_file_fail(tg_tiff_file *f, tg_err *err)
         tg_fail(err, TG_ERR_IO, "the image file cannot be read");
     else
         tg_fail(err, TG_ERR_CORRUPT, "the image file is damaged");
-    tg_fail_detail(err, "%s", f->text);
+    tg_fail_detail(err, "%s", f->complaint.text);
     f->io_failed = false;
-    f->text[0] = '\0';
+    f->complaint = (tg_tiff_complaint){0};
     return false;
 }

@@ -21,7 +21,7 @@ static bool disagrees(tg_err *err, const char *what, unsigned is, unsigned shoul
 static bool check_header(const tg_tiff_dir *dir, const tg_tiff_part *p,
                          const struct jpeg_decompress_struct *cinfo, tg_err *err)
 {
-    unsigned samples = dir->planes ? 1 : dir->samples;
+    unsigned samples = dir->raw_samples;
 
     if (cinfo->num_components != (int)samples)
         return disagrees(err, "components", (unsigned)cinfo->num_components, samples);
@@ -39,11 +39,16 @@ static void set_colours(const tg_tiff_dir *dir, struct jpeg_decompress_struct *c
 {
     if (cinfo->num_components == 1) {
         cinfo->jpeg_color_space = cinfo->out_color_space = JCS_GRAYSCALE;
-    } else if (dir->photometric == PHOTOMETRIC_YCBCR) {
+    } else if (dir->photometric == PHOTOMETRIC_YCBCR && cinfo->num_components == 3) {
         cinfo->jpeg_color_space = JCS_YCbCr;
         cinfo->out_color_space = JCS_RGB;
     } else if (dir->photometric == PHOTOMETRIC_RGB && cinfo->num_components == 3) {
         cinfo->jpeg_color_space = cinfo->out_color_space = JCS_RGB;
+    } else if (dir->native.space == TG_SPACE_CMYK && cinfo->saw_Adobe_marker &&
+               cinfo->Adobe_transform == 2 && cinfo->num_components == 4) {
+        /* The marker tells how the inks were coded, the directory that 0 is no ink. */
+        cinfo->jpeg_color_space = JCS_YCCK;
+        cinfo->out_color_space = JCS_CMYK;
     } else {
         cinfo->jpeg_color_space = cinfo->out_color_space = JCS_UNKNOWN;
     }
@@ -69,16 +74,10 @@ static bool crop(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
     return t->jpeg_x != UINT32_MAX;
 }
 
-static bool start(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *err)
+static bool start(tg_tiff *t, const tg_tiff_part *p, uint64_t offset, uint64_t n, tg_err *err)
 {
     tg_tiff_level *lv = &t->level[p->level];
-    tg_tiff_file *f = tg_tiff_level_file(t, p->level, 0, err);
-    uint64_t offset, n;
 
-    stop(t);
-    if (!f ||
-        !tg_tiff_extent(f, tg_tiff_index(&lv->dir, p->col, p->row, channel), &offset, &n, err))
-        return false;
     if (!t->jpeg)
         t->jpeg = tg_new(sizeof *t->jpeg);
     t->jpeg_live = true;
@@ -88,6 +87,7 @@ static bool start(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *e
     if (!tg_jpeg_reader_begin(t->jpeg, t->fd, offset, n, lv->tables, lv->tables_bytes, err) ||
         !check_header(&lv->dir, p, &t->jpeg->cinfo, err))
         return false;
+    t->jpeg->errors.lenient = t->base.options.lenient;
     set_colours(&lv->dir, &t->jpeg->cinfo);
     return tg_jpeg_reader_start(t->jpeg, p->k, err) && crop(t, p, err);
 }
@@ -105,7 +105,7 @@ static bool worth_keeping(const tg_tiff *t, const tg_tiff_dir *dir)
            t->jpeg->cinfo.output_scanline < t->jpeg->cinfo.output_height;
 }
 
-static bool read_rows(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *err)
+static bool read_rows(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *err)
 {
     tg_tiff_level *lv = &t->level[p->level];
     tg_jpeg_reader *r = t->jpeg;
@@ -114,32 +114,45 @@ static bool read_rows(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_er
 
     if (!tg_jpeg_reader_rows(r, NULL, 0, p->in.y - r->cinfo.output_scanline, err))
         return false;
-    if (tg_tiff_same_layout(&lv->dir) && p->in.w == width)
-        return tg_jpeg_reader_rows(r, p->dst, p->stride, p->in.h, err);
-    row = tg_scratch(width, (size_t)r->cinfo.output_components, err);
-    for (uint32_t i = 0; row && i < p->in.h; i++) {
-        uint8_t *dst = p->dst + i * p->stride;
+    if (tg_tiff_same_layout(&lv->dir) && p->in.w == width) {
+        uint32_t first = r->cinfo.output_scanline;
+        bool ok = tg_jpeg_reader_rows(r, p->dst, p->stride, p->in.h, err);
 
+        p->done = r->cinfo.output_scanline - first;
+        return ok;
+    }
+    row = tg_scratch(width, (size_t)r->cinfo.output_components, err);
+    for (p->done = 0; row && p->done < p->in.h; p->done++) {
         if (!tg_jpeg_reader_rows(r, row, 0, 1, err))
             return false;
         if (lv->dir.planes)
-            tg_tiff_place_plane(lv, dst, row, x, p->in.w, channel);
+            tg_tiff_place_plane(t, p, p->done, row, x, channel);
         else
-            tg_tiff_place(lv, dst, row, x, p->in.w);
+            tg_tiff_place(t, p, p->done, row, x, 0);
     }
     return row != NULL;
 }
 
-bool tg_tiff_jpeg_part(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+static bool read_plane(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *err)
 {
     const tg_tiff_dir *dir = &t->level[p->level].dir;
-    unsigned passes = dir->planes ? dir->fmt.channels : 1;
-    bool ok = true;
+    tg_tiff_file *f = tg_tiff_level_file(t, p->level, 0, err);
+    uint64_t offset, n;
+    bool ok;
 
-    for (unsigned c = 0; ok && c < passes; c++) {
-        ok = (goes_on(t, p) || start(t, p, c, err)) && read_rows(t, p, c, err);
-        if (!ok || !worth_keeping(t, dir))
-            stop(t);
-    }
+    if (!f || !tg_tiff_extent(t, f, tg_tiff_index(dir, p->col, p->row, channel), &offset, &n, err))
+        return false;
+    if (n == 0)
+        return tg_tiff_absent_part(t, p, channel, err);
+    if (!goes_on(t, p))
+        stop(t);
+    ok = (t->jpeg_live || start(t, p, offset, n, err)) && read_rows(t, p, channel, err);
+    if (!ok || !worth_keeping(t, dir))
+        stop(t);
     return ok;
+}
+
+bool tg_tiff_jpeg_part(tg_tiff *t, tg_tiff_part *p, tg_err *err)
+{
+    return tg_tiff_each_plane(t, p, read_plane, err);
 }

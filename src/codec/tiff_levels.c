@@ -72,8 +72,9 @@ static bool is_smaller(const tg_tiff_dir *a, const tg_tiff_dir *b)
 
 static bool same_kind(const tg_tiff_dir *a, const tg_tiff_dir *b)
 {
-    return !a->refusal && !b->refusal && a->fmt.channels == b->fmt.channels &&
-           a->fmt.bits == b->fmt.bits && a->tiled == b->tiled;
+    return !a->refusal && !b->refusal && a->native.space == b->native.space &&
+           a->native.alpha == b->native.alpha && a->native.bits == b->native.bits &&
+           a->ranged == b->ranged && a->tiled == b->tiled;
 }
 
 /* Levels of one image, whichever is the larger. */
@@ -203,7 +204,7 @@ static bool refuse(const tg_tiff_dir *d, tg_err *err)
 {
     if (!d->refusal)
         return false;
-    tg_fail(err, TG_ERR_NOT_IMAGE, "TIFF of this kind is not supported");
+    tg_fail(err, d->refusal_kind, "TIFF of this kind is not supported");
     tg_fail_detail(err, "TIFF: %s (compression %u, photometric %u, %u x %u bits)", d->refusal,
                    (unsigned)d->compression, (unsigned)d->photometric, (unsigned)d->samples,
                    (unsigned)d->bits);

@@ -1,5 +1,6 @@
 /* Opening a TIFF image: the levels as the codec interface tells them, handles on demand. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
  * libtiff decodes, its decoder and a compressed tile. */
 #define HANDLE_BYTES  12288
 #define DECODER_BYTES 98304
+
+#define TAG_GDAL_NODATA 42113
 
 static bool tiff_probe(const uint8_t *head, size_t n)
 {
@@ -45,13 +48,13 @@ static unsigned max_reduction(const tg_tiff_dir *d)
 
 static tg_stored stored_kind(const tg_tiff_dir *d)
 {
-    bool jpeg = d->route == TG_TIFF_BY_JPEG && d->photometric != PHOTOMETRIC_MINISWHITE &&
-                (d->samples == 1 || d->samples == 3);
-    bool webp = d->route == TG_TIFF_BY_WEBP && d->samples == d->fmt.channels && !d->premultiplied;
+    bool jpeg = d->route == TG_TIFF_BY_JPEG && d->coding == TG_TIFF_PLAIN &&
+                d->native.space != TG_SPACE_CMYK && tg_tiff_same_layout(d) && !d->native.alpha;
+    bool webp = d->route == TG_TIFF_BY_WEBP && d->samples == d->raw_samples && !d->premultiplied;
 
     if (!d->tiled || d->planes)
         return TG_STORED_NONE;
-    if (jpeg && d->fmt.channels == d->samples && d->tile_w_px <= 65500 && d->tile_h_px <= 65500)
+    if (jpeg && d->tile_w_px <= 65500 && d->tile_h_px <= 65500)
         return TG_STORED_JPEG;
     return webp ? TG_STORED_WEBP : TG_STORED_NONE;
 }
@@ -76,10 +79,11 @@ static void tiff_close(tg_image *img)
 
     tg_tile_cache_drop_image(t->cache_id);
     tg_tiff_jpeg_close(t);
+    tg_tiff_unkeep(t);
     for (unsigned i = 0; i < img->n_levels; i++) {
         tg_tiff_level *lv = &t->level[i];
 
-        for (unsigned c = 0; c < 4; c++)
+        for (unsigned c = 0; c < TG_TIFF_CHANNELS; c++)
             tg_tiff_file_close(lv->file[c]);
         free(lv->palette);
         free(lv->prefix);
@@ -100,9 +104,9 @@ static tg_image *tiff_open(int fd, uint64_t size_bytes, unsigned page, tg_err *e
         return NULL;
     t = tg_new(sizeof *t);
     t->base.codec = &tg_tiff_codec;
-    t->base.native = (tg_native){.space = dirs[0].fmt.channels < 3 ? TG_SPACE_GRAY : TG_SPACE_RGB,
-                                 .alpha = tg_pixfmt_alpha(dirs[0].fmt),
-                                 .bits = dirs[0].fmt.bits};
+    t->base.native = dirs[0].native;
+    t->base.orientation = (uint8_t)dirs[0].orientation;
+    t->base.stored_bits = (uint8_t)dirs[0].bits;
     t->base.n_levels = n;
     t->base.tiled = dirs[0].tiled;
     t->base.dpi_x = dirs[0].dpi_x;
@@ -120,31 +124,29 @@ static tg_image *tiff_open(int fd, uint64_t size_bytes, unsigned page, tg_err *e
     return &t->base;
 }
 
-/* Entries are 16 bit; files that hold 8-bit values all the same are common. */
-static bool load_palette(tg_tiff_level *lv, tg_tiff_file *f, tg_err *err)
-{
-    uint16_t *map[3];
-    unsigned n = 1u << lv->dir.bits, shift = 0;
-
-    if (!TIFFGetField(f->tif, TIFFTAG_COLORMAP, &map[0], &map[1], &map[2]))
-        return tg_fail(err, TG_ERR_CORRUPT, "the image file changed while it was open");
-    lv->palette = tg_new(256 * sizeof *lv->palette);
-    for (unsigned c = 0; c < 3; c++)
-        for (unsigned i = 0; i < n; i++)
-            if (map[c][i] > 255)
-                shift = 8;
-    for (unsigned c = 0; c < 3; c++)
-        for (unsigned i = 0; i < n; i++)
-            lv->palette[i][c] = (uint8_t)(map[c][i] >> shift);
-    return true;
-}
-
 static bool same_storage(const tg_tiff_dir *a, const tg_tiff_dir *b)
 {
     return a->width_px == b->width_px && a->height_px == b->height_px &&
            a->tile_w_px == b->tile_w_px && a->tile_h_px == b->tile_h_px && a->bits == b->bits &&
-           a->samples == b->samples && a->planes == b->planes && a->route == b->route &&
-           a->photometric == b->photometric && a->compression == b->compression;
+           a->samples == b->samples && a->planes == b->planes && a->format == b->format &&
+           a->photometric == b->photometric && a->compression == b->compression &&
+           a->alpha == b->alpha && a->row_bytes == b->row_bytes && a->coding == b->coding &&
+           a->coarse_h == b->coarse_h && a->coarse_v == b->coarse_v && !a->refusal && !b->refusal;
+}
+
+/* GDAL's tag holds a number as text. */
+static double read_nodata(TIFF *tif)
+{
+    uint32_t n = 0;
+    const char *text;
+    char copy[64] = "", *end;
+    double value;
+
+    if (!TIFFGetField(tif, TAG_GDAL_NODATA, &n, &text) || n == 0 || n >= sizeof copy)
+        return (double)NAN;
+    memcpy(copy, text, n);
+    value = strtod(copy, &end);
+    return end > copy ? value : (double)NAN;
 }
 
 /* The file may have been rewritten since tiff_open: everything computed from the directory must
@@ -158,8 +160,11 @@ static bool load_level(tg_tiff_level *lv, tg_tiff_file *f, tg_err *err)
         return false;
     if (!same_storage(&now, &lv->dir))
         return tg_fail(err, TG_ERR_CORRUPT, "the image file changed while it was open");
-    if (lv->dir.photometric == PHOTOMETRIC_PALETTE && !lv->palette && !load_palette(lv, f, err))
-        return false;
+    if (lv->dir.coding == TG_TIFF_INDEXED && !lv->palette && !tg_tiff_palette_load(lv, f->tif))
+        return tg_fail(err, TG_ERR_CORRUPT, "the image file changed while it was open");
+    if (lv->dir.coding == TG_TIFF_YCC)
+        tg_tiff_ycc_load(lv, f->tif);
+    lv->nodata = read_nodata(f->tif);
     if (lv->dir.route == TG_TIFF_BY_JPEG &&
         TIFFGetField(f->tif, TIFFTAG_JPEGTABLES, &lv->tables_bytes, &tables))
         lv->tables = tables;
@@ -181,8 +186,8 @@ tg_tiff_file *tg_tiff_level_file(tg_tiff *t, unsigned level, unsigned channel, t
     return lv->file[channel] = f;
 }
 
-bool tg_tiff_extent(tg_tiff_file *f, uint32_t index, uint64_t *offset_bytes, uint64_t *n_bytes,
-                    tg_err *err)
+bool tg_tiff_extent(const tg_tiff *t, tg_tiff_file *f, uint32_t index, uint64_t *offset_bytes,
+                    uint64_t *n_bytes, tg_err *err)
 {
     int failed = 0;
 
@@ -191,9 +196,13 @@ bool tg_tiff_extent(tg_tiff_file *f, uint32_t index, uint64_t *offset_bytes, uin
         *n_bytes = TIFFGetStrileByteCountWithErr(f->tif, index, &failed);
     if (failed)
         return tg_tiff_file_fail(f, err);
+    if (*n_bytes == 0 && *offset_bytes == 0)
+        return true;
     if (*n_bytes == 0 || *offset_bytes == 0)
         return tg_fail(err, TG_ERR_CORRUPT, "part of the image is missing from its file");
-    if (*offset_bytes > f->size_bytes || *n_bytes > f->size_bytes - *offset_bytes)
+    if (*offset_bytes < f->size_bytes && t->base.options.lenient)
+        *n_bytes = TG_MIN(*n_bytes, f->size_bytes - *offset_bytes);
+    if (*offset_bytes >= f->size_bytes || *n_bytes > f->size_bytes - *offset_bytes)
         return tg_fail(err, TG_ERR_CORRUPT, "the image file is cut short");
     return true;
 }
@@ -221,5 +230,7 @@ const tg_codec tg_tiff_codec = {
     .open = tiff_open,
     .read = tg_tiff_read,
     .stored_tile = tg_tiff_stored_tile,
+    .working_bytes = tg_tiff_working_bytes,
+    .block = tg_tiff_block,
     .close = tiff_close,
 };

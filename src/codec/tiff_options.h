@@ -2,13 +2,18 @@
 #ifndef TEGULA_TIFF_OPTIONS_H
 #define TEGULA_TIFF_OPTIONS_H
 
+#include <stdbool.h>
+
 #include <tiffio.h>
 
-#define TG_TIFF_TEXT_BYTES 256
+typedef struct tg_tiff_complaint {
+    char text[256]; /* libtiff's last error, or the warning that left doubt */
+    bool doubtful;  /* a decoder warned that it went on with invented pixels */
+} tg_tiff_complaint;
 
-/* Options under which libtiff's last complaint goes to text, warnings nowhere, and no single
- * allocation passes the memory ceiling. text outlives the handle. Free with TIFFOpenOptionsFree;
- * NULL when there is no memory. */
-TIFFOpenOptions *tg_tiff_options(char text[TG_TIFF_TEXT_BYTES]);
+/* Options under which complaints go there, other warnings nowhere, and no single allocation passes
+ * the memory ceiling. said outlives the handle. Free with TIFFOpenOptionsFree; NULL when there is
+ * no memory. */
+TIFFOpenOptions *tg_tiff_options(tg_tiff_complaint *said);
 
 #endif

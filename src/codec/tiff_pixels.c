@@ -1,80 +1,95 @@
-/* From samples as TIFF stores them to rows of the image's pixel format. */
+/* From samples as TIFF stores them to rows of the image's native pixels. */
+#include <math.h>
 #include <string.h>
 
+#include "scratch.h"
 #include "tiff.h"
-
-/* n samples, each step bytes after the last, on both sides. */
-static void copy_channel(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,
-                         uint32_t n, size_t bytes)
-{
-    if (bytes == 1) {
-        for (uint32_t i = 0; i < n; i++)
-            dst[i * dst_step] = src[i * src_step];
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        memcpy(dst + i * dst_step, src + i * src_step, 2);
-}
-
-/* Sample i of a row packed with bits = 1, 2, 4 or 8, first sample in the high bits. */
-static unsigned packed_sample(const uint8_t *row, uint32_t i, unsigned bits)
-{
-    unsigned per_byte = 8 / bits;
-
-    return (row[i / per_byte] >> (8 - bits * (i % per_byte + 1))) & ((1u << bits) - 1);
-}
-
-static void place_palette(const tg_tiff_level *lv, uint8_t *dst, const uint8_t *row, uint32_t x,
-                          uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++, dst += 3)
-        memcpy(dst, lv->palette[packed_sample(row, x + i, lv->dir.bits)], 3);
-}
-
-static void place_few_bits(const tg_tiff_dir *dir, uint8_t *dst, const uint8_t *row, uint32_t x,
-                           uint32_t n)
-{
-    unsigned scale = 255 / ((1u << dir->bits) - 1); /* exact for 1, 2 and 4 bits */
-
-    for (uint32_t i = 0; i < n; i++)
-        dst[i] = (uint8_t)(packed_sample(row, x + i, dir->bits) * scale);
-}
 
 bool tg_tiff_same_layout(const tg_tiff_dir *dir)
 {
-    return !dir->planes && dir->samples == dir->fmt.channels && dir->bits == dir->fmt.bits;
+    return !dir->planes && !dir->ranged && dir->coding != TG_TIFF_INDEXED &&
+           dir->coarse_h * dir->coarse_v == 1 &&
+           dir->raw_samples == tg_native_channels(dir->native) && dir->raw_bits == dir->native.bits;
 }
 
-void tg_tiff_place(const tg_tiff_level *lv, uint8_t *dst, const uint8_t *row, uint32_t x,
-                   uint32_t n)
+static unsigned index_at(const tg_tiff_dir *dir, const uint8_t *row, uint64_t bit)
 {
+    uint16_t v;
+
+    if (dir->raw_bits != 16)
+        return tg_tiff_packed(row, bit, dir->raw_bits);
+    memcpy(&v, row + bit / 8, sizeof v);
+    return v;
+}
+
+static void place_indexed(const tg_tiff_level *lv, const tg_tiff_channel *c, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t bit = c->first_bit + (uint64_t)i * c->step_bits;
+
+        memcpy(c->dst + i * c->dst_step, lv->palette[index_at(&lv->dir, c->row, bit)], 3);
+    }
+}
+
+/* A channel of n pixels from x on, of a row with `samples` of them in each pixel. */
+static void place_channel(const tg_tiff *t, const tg_tiff_part *p, uint8_t *dst, const uint8_t *row,
+                          uint32_t x, unsigned channel, unsigned samples, unsigned sample)
+{
+    const tg_tiff_level *lv = &t->level[p->level];
     const tg_tiff_dir *dir = &lv->dir;
-    size_t bytes = dir->fmt.bits / 8, src_step = bytes * dir->samples;
+    unsigned step_bits = samples * dir->raw_bits;
+    tg_tiff_channel c = {.row = row,
+                         .first_bit = (uint64_t)x * step_bits + sample * dir->raw_bits,
+                         .step_bits = step_bits,
+                         .min = t->base.range_min[channel],
+                         .max = t->base.range_max[channel],
+                         .dst = dst + channel * (dir->native.bits / 8u),
+                         .dst_step = tg_native_bytes(dir->native)};
 
-    if (lv->palette)
-        place_palette(lv, dst, row, x, n);
-    else if (dir->bits < 8)
-        place_few_bits(dir, dst, row, x, n);
+    if (dir->coding == TG_TIFF_INDEXED && channel == 0)
+        place_indexed(lv, &c, p->in.w);
+    else if (dir->coding != TG_TIFF_INDEXED || channel > 2)
+        tg_tiff_spread(dir, &c, p->in.w);
+}
+
+void tg_tiff_place(const tg_tiff *t, const tg_tiff_part *p, uint32_t i, const uint8_t *row,
+                   uint32_t x, unsigned line)
+{
+    const tg_tiff_level *lv = &t->level[p->level];
+    const tg_tiff_dir *dir = &lv->dir;
+    size_t px_bytes = tg_native_bytes(dir->native);
+    uint8_t *dst;
+
+    if (p->extremes) {
+        tg_tiff_extremes_row(lv, p->extremes, row, x, p->in.w);
+        return;
+    }
+    dst = p->dst + i * p->stride;
+    if (dir->coarse_h * dir->coarse_v > 1)
+        tg_tiff_ycc_unblock(dir, dst, row, line, x, p->in.w);
     else if (tg_tiff_same_layout(dir))
-        memcpy(dst, row + x * src_step, n * src_step);
+        memcpy(dst, row + x * px_bytes, p->in.w * px_bytes);
     else
-        for (unsigned c = 0; c < dir->fmt.channels; c++)
-            copy_channel(dst + c * bytes, bytes * dir->fmt.channels,
-                         row + x * src_step + tg_tiff_sample(dir, c) * bytes, src_step, n, bytes);
+        for (unsigned c = 0; c < tg_native_channels(dir->native); c++)
+            place_channel(t, p, dst, row, x, c, dir->raw_samples, tg_tiff_sample(dir, c));
 }
 
-void tg_tiff_place_plane(const tg_tiff_level *lv, uint8_t *dst, const uint8_t *row, uint32_t x,
-                         uint32_t n, unsigned channel)
+void tg_tiff_place_plane(const tg_tiff *t, const tg_tiff_part *p, uint32_t i, const uint8_t *row,
+                         uint32_t x, unsigned channel)
 {
-    size_t bytes = lv->dir.fmt.bits / 8;
+    const tg_tiff_level *lv = &t->level[p->level];
+    bool alpha = lv->dir.native.alpha && channel + 1 == tg_native_channels(lv->dir.native);
 
-    copy_channel(dst + channel * bytes, bytes * lv->dir.fmt.channels, row + x * bytes, bytes, n,
-                 bytes);
+    if (!p->extremes)
+        place_channel(t, p, p->dst + i * p->stride, row, x, channel, 1, 0);
+    else if (!alpha)
+        tg_tiff_extremes_row(lv, p->extremes, row, x, p->in.w);
 }
 
-static void invert(uint8_t *row, tg_pixfmt fmt, uint32_t n)
+static void invert(uint8_t *row, tg_native native, uint32_t n)
 {
-    size_t bytes = fmt.bits / 8, step = tg_pixfmt_bytes(fmt);
+    size_t step = tg_native_bytes(native);
+    size_t bytes = (tg_native_channels(native) - native.alpha) * (native.bits / 8u);
 
     for (uint32_t i = 0; i < n; i++)
         for (size_t b = 0; b < bytes; b++)
@@ -108,14 +123,69 @@ static void unpremultiply_16(uint16_t *px, unsigned channels, uint32_t n)
     }
 }
 
-void tg_tiff_finish(const tg_tiff_dir *dir, uint8_t *row, uint32_t n)
+void tg_tiff_finish(const tg_tiff_level *lv, uint8_t *row, uint32_t n)
 {
-    if (dir->photometric == PHOTOMETRIC_MINISWHITE)
-        invert(row, dir->fmt, n);
-    if (!dir->alpha || !dir->premultiplied)
+    const tg_tiff_dir *dir = &lv->dir;
+
+    if (dir->coding == TG_TIFF_NEGATIVE)
+        invert(row, dir->native, n);
+    else if (dir->coding == TG_TIFF_YCC)
+        tg_tiff_ycc_to_rgb(lv, row, n);
+    else if (dir->coding == TG_TIFF_LAB && !dir->ranged)
+        tg_tiff_lab(dir, row, n);
+    /* Lab has no black to multiply with. */
+    if (!dir->premultiplied || dir->native.space == TG_SPACE_LAB)
         return;
-    if (dir->fmt.bits == 8)
-        unpremultiply_8(row, dir->fmt.channels, n);
+    if (dir->native.bits == 8)
+        unpremultiply_8(row, tg_native_channels(dir->native), n);
     else
-        unpremultiply_16((uint16_t *)(void *)row, dir->fmt.channels, n);
+        unpremultiply_16((uint16_t *)(void *)row, tg_native_channels(dir->native), n);
+}
+
+/* Of YCbCr black is meant, which is not 0 in every component. */
+static void absent_sample(const tg_tiff_level *lv, unsigned sample, uint8_t *at)
+{
+    const tg_tiff_dir *dir = &lv->dir;
+
+    if (dir->coding == TG_TIFF_YCC && sample > 0 && sample < 3)
+        tg_tiff_store(dir, at, sample == 1 ? lv->ycc.cb_zero : lv->ycc.cr_zero);
+    else if (dir->coding != TG_TIFF_YCC && dir->raw_bits >= 8)
+        tg_tiff_store(dir, at, lv->nodata);
+}
+
+/* A row of such samples, contiguous even where blocks are stored. */
+static uint8_t *absent_row(const tg_tiff_level *lv, uint32_t n, unsigned channel, tg_err *err)
+{
+    const tg_tiff_dir *dir = &lv->dir;
+    unsigned samples = dir->raw_samples;
+    size_t bytes = (size_t)n * samples * dir->raw_bits / 8 + 1;
+    uint8_t *row = tg_scratch(bytes, 1, err);
+
+    if (!row)
+        return NULL;
+    memset(row, 0, bytes);
+    for (size_t i = 0; dir->raw_bits >= 8 && i < (size_t)n * samples; i++)
+        absent_sample(lv, dir->planes ? tg_tiff_sample(dir, channel) : i % samples,
+                      row + i * (dir->raw_bits / 8));
+    return row;
+}
+
+bool tg_tiff_absent_part(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *err)
+{
+    const tg_tiff_level *lv = &t->level[p->level];
+    bool blocks = !lv->dir.planes && lv->dir.coarse_h * lv->dir.coarse_v > 1;
+    uint8_t *row;
+
+    if (p->extremes)
+        return true;
+    row = absent_row(lv, p->in.w, channel, err);
+    for (uint32_t i = 0; row && i < p->in.h; i++) {
+        if (blocks)
+            memcpy(p->dst + i * p->stride, row, p->in.w * tg_native_bytes(lv->dir.native));
+        else if (lv->dir.planes)
+            tg_tiff_place_plane(t, p, i, row, 0, channel);
+        else
+            tg_tiff_place(t, p, i, row, 0, 0);
+    }
+    return row != NULL;
 }

@@ -2,30 +2,81 @@
 #include <string.h>
 
 #include "scratch.h"
+#include "tegula/log.h"
 #include "tegula/num.h"
 #include "tegula/tile_cache.h"
 #include "tiff.h"
 
-/* Strips up to this size are decoded whole, which is faster; larger ones line by line, so that
- * reading them in bands takes one pass and little memory. */
-#define WHOLE_STRIP_BYTES ((size_t)4 << 20)
-#define WHOLE_STRIP_ROWS  256
-
-static bool (*const routes[])(tg_tiff *, const tg_tiff_part *, tg_err *) = {
+static bool (*const routes[])(tg_tiff *, tg_tiff_part *, tg_err *) = {
     [TG_TIFF_BY_LIBTIFF] = tg_tiff_libtiff_part,
     [TG_TIFF_BY_JPEG] = tg_tiff_jpeg_part,
     [TG_TIFF_BY_WEBP] = tg_tiff_webp_part,
-    [TG_TIFF_BY_RGBA] = tg_tiff_rgba_part,
+    [TG_TIFF_BY_J2K] = tg_tiff_j2k_part,
 };
 
-static bool read_part(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+bool tg_tiff_each_plane(tg_tiff *t, tg_tiff_part *p, tg_tiff_plane_fn *read, tg_err *err)
 {
     const tg_tiff_dir *dir = &t->level[p->level].dir;
+    unsigned channels = dir->planes ? tg_native_channels(dir->native) : 1;
 
-    if (!routes[dir->route](t, p, err))
+    for (unsigned c = 0, next; c < channels; c = next) {
+        /* a palette's three colours come of one plane */
+        next = dir->coding == TG_TIFF_INDEXED && c == 0 ? TG_MIN(3u, channels) : c + 1;
+        if (read(t, p, c, err))
+            continue;
+        if (next < channels)
+            p->done = 0;
         return false;
-    for (uint32_t i = 0; i < p->in.h; i++)
-        tg_tiff_finish(dir, p->dst + i * p->stride, p->in.w);
+    }
+    return true;
+}
+
+/* No ink, full light, opaque: every bit set, but for CMYK and the two zeros of Lab. */
+static void fill_white(tg_native native, uint8_t *row, uint32_t n)
+{
+    size_t bytes = native.bits / 8, px_bytes = tg_native_bytes(native);
+    unsigned middle = native.bits == 8 ? 128 : 128 * 257;
+    uint16_t wide = (uint16_t)middle;
+
+    for (uint32_t i = 0; i < n; i++, row += px_bytes) {
+        memset(row, native.space == TG_SPACE_CMYK ? 0 : 0xff, px_bytes);
+        if (native.space == TG_SPACE_CMYK && native.alpha)
+            memset(row + 4 * bytes, 0xff, bytes);
+        for (unsigned c = 1; native.space == TG_SPACE_LAB && c < 3; c++) {
+            if (native.bits == 8)
+                row[c] = (uint8_t)middle;
+            else
+                memcpy(row + c * bytes, &wide, bytes);
+        }
+    }
+}
+
+/* Damage may be served as white where it was asked for; that the file cannot be read may not. */
+static bool forgive(const tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+{
+    if (!t->base.options.lenient || err->kind != TG_ERR_CORRUPT)
+        return false;
+    tg_log(TG_LOG_ERROR, "TIFF: level %u, tile %u,%u white from row %u on: %s (%s)", p->level,
+           (unsigned)p->col, (unsigned)p->row, (unsigned)p->done, err->msg, err->detail);
+    *err = (tg_err){0};
+    return true;
+}
+
+static bool read_part(tg_tiff *t, tg_tiff_part *p, tg_err *err)
+{
+    const tg_tiff_level *lv = &t->level[p->level];
+
+    p->done = 0;
+    if (routes[lv->dir.route](t, p, err))
+        p->done = p->in.h;
+    else if (!forgive(t, p, err))
+        return false;
+    for (uint32_t i = 0; i < p->in.h; i++) {
+        if (i < p->done)
+            tg_tiff_finish(lv, p->dst + i * p->stride, p->in.w);
+        else
+            fill_white(lv->dir.native, p->dst + i * p->stride, p->in.w);
+    }
     return true;
 }
 
@@ -44,7 +95,7 @@ static void visible_size(const tg_tiff *t, const tg_tiff_part *p, uint32_t tw, u
 static const uint8_t *fill_cache(tg_tiff *t, const tg_tiff_part *p, const tg_tile_key *key,
                                  uint32_t w, uint32_t h, tg_err *err)
 {
-    size_t stride = w * tg_pixfmt_bytes(t->base.fmt);
+    size_t stride = w * tg_native_bytes(t->base.native);
     tg_tiff_part whole = *p;
 
     if (!t->base.keep_tiles || p->in.h < h / 2)
@@ -60,10 +111,10 @@ static const uint8_t *fill_cache(tg_tiff *t, const tg_tiff_part *p, const tg_til
     return NULL;
 }
 
-static bool read_cached(tg_tiff *t, const tg_tiff_part *p, uint32_t tw, uint32_t th, tg_err *err)
+static bool read_cached(tg_tiff *t, tg_tiff_part *p, uint32_t tw, uint32_t th, tg_err *err)
 {
     tg_tile_key key = {t->cache_id, p->col, p->row, (uint16_t)p->level, (uint16_t)p->k};
-    size_t px_bytes = tg_pixfmt_bytes(t->base.fmt);
+    size_t px_bytes = tg_native_bytes(t->base.native);
     const uint8_t *tile;
     uint32_t w, h;
 
@@ -105,7 +156,7 @@ bool tg_tiff_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void 
     size_t px_bytes = tg_native_bytes(img->native);
     tg_tiff_part p = {.level = level, .k = k, .stride = dst_stride};
     uint8_t *line = dst;
-    bool ok = true;
+    bool ok = tg_tiff_find_range(t, err);
 
     if (rect.w == 0 || rect.h == 0)
         return true;
@@ -123,93 +174,24 @@ bool tg_tiff_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void 
     return ok;
 }
 
-static void place_row(const tg_tiff_level *lv, const tg_tiff_part *p, uint32_t i,
-                      const uint8_t *row, unsigned channel)
+/* A tile as stored, decoded; of JPEG 2000 also the decoder's words of 32 bits. */
+uint64_t tg_tiff_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect)
 {
-    uint8_t *dst = p->dst + i * p->stride;
+    const tg_tiff_dir *dir = &((const tg_tiff *)img)->level[level].dir;
+    uint64_t tile_px =
+        (uint64_t)TG_MIN(dir->tile_w_px, dir->width_px) * TG_MIN(dir->tile_h_px, dir->height_px);
 
-    if (lv->dir.planes)
-        tg_tiff_place_plane(lv, dst, row, p->in.x, p->in.w, channel);
-    else
-        tg_tiff_place(lv, dst, row, p->in.x, p->in.w);
-}
-
-/* Rows of a tile or strip as stored; the last strip ends with the image. */
-static uint32_t stored_rows(const tg_tiff_dir *dir, uint32_t row)
-{
-    uint32_t from = row * dir->tile_h_px;
-
-    return dir->tiled ? dir->tile_h_px : TG_MIN(dir->tile_h_px, dir->height_px - from);
-}
-
-static bool read_whole(tg_tiff_level *lv, tg_tiff_file *f, const tg_tiff_part *p, unsigned channel,
-                       tg_err *err)
-{
-    const tg_tiff_dir *dir = &lv->dir;
-    uint32_t index = tg_tiff_index(dir, p->col, p->row, channel);
-    uint32_t rows = stored_rows(dir, p->row);
-    bool direct = tg_tiff_same_layout(dir) && p->in.h == rows && p->stride == dir->row_bytes &&
-                  p->in.w == dir->tile_w_px;
-    uint8_t *tile = direct ? p->dst : tg_scratch(rows, dir->row_bytes, err);
-    tmsize_t want, got;
-
-    if (!tile)
-        return false;
-    want = (tmsize_t)(rows * dir->row_bytes);
-    got = dir->tiled ? TIFFReadEncodedTile(f->tif, index, tile, want)
-                     : TIFFReadEncodedStrip(f->tif, index, tile, want);
-    f->next_row = UINT32_MAX;
-    if (got != want)
-        return tg_tiff_file_fail(f, err);
-    for (uint32_t i = 0; !direct && i < p->in.h; i++)
-        place_row(lv, p, i, tile + (p->in.y + i) * dir->row_bytes, channel);
-    return true;
-}
-
-/* Decodes lines in order from the start of the strip, or from where the last call ended. */
-static bool read_lines(tg_tiff_level *lv, tg_tiff_file *f, const tg_tiff_part *p, unsigned channel,
-                       tg_err *err)
-{
-    const tg_tiff_dir *dir = &lv->dir;
-    uint32_t strip = p->row * dir->tile_h_px, first = strip + p->in.y, end = first + p->in.h;
-    bool goes_on = f->next_row != UINT32_MAX && f->next_row > strip && f->next_row <= first;
-    uint16_t plane = dir->planes ? (uint16_t)tg_tiff_sample(dir, channel) : 0;
-    uint8_t *line = tg_scratch(dir->row_bytes, 1, err);
-
-    if (!line)
-        return false;
-    for (uint32_t y = goes_on ? f->next_row : strip; y < end; y++) {
-        if (TIFFReadScanline(f->tif, line, y, plane) != 1) {
-            f->next_row = UINT32_MAX;
-            return tg_tiff_file_fail(f, err);
-        }
-        f->next_row = y + 1;
-        if (y >= first)
-            place_row(lv, p, y - first, line, channel);
+    (void)k;
+    (void)rect;
+    switch (dir->route) {
+    case TG_TIFF_BY_LIBTIFF:
+        return tg_tiff_libtiff_bytes(dir);
+    case TG_TIFF_BY_J2K:
+        return tile_px * dir->raw_samples * (4 + dir->raw_bits / 8u);
+    case TG_TIFF_BY_WEBP:
+        return tile_px * 2 * dir->raw_samples;
+    case TG_TIFF_BY_JPEG:
+        break;
     }
-    return true;
-}
-
-static bool reads_by_line(const tg_tiff_dir *dir)
-{
-    return !dir->tiled && (dir->tile_h_px > WHOLE_STRIP_ROWS ||
-                           dir->row_bytes > WHOLE_STRIP_BYTES / dir->tile_h_px);
-}
-
-bool tg_tiff_libtiff_part(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
-{
-    tg_tiff_level *lv = &t->level[p->level];
-    bool by_line = reads_by_line(&lv->dir);
-    unsigned passes = lv->dir.planes ? lv->dir.fmt.channels : 1;
-
-    for (unsigned c = 0; c < passes; c++) {
-        tg_tiff_file *f = tg_tiff_level_file(t, p->level, by_line ? c : 0, err);
-        uint64_t offset, n;
-
-        if (!f || !tg_tiff_extent(f, tg_tiff_index(&lv->dir, p->col, p->row, c), &offset, &n, err))
-            return false;
-        if (!(by_line ? read_lines : read_whole)(lv, f, p, c, err))
-            return false;
-    }
-    return true;
+    return (uint64_t)dir->tile_w_px * dir->raw_samples * 32;
 }

@@ -373,7 +373,7 @@ static bool webp_tile(tg_tiff *t, const tg_tiff_dir *dir, const stored *tile, tg
     if (WebPGetFeatures(data, riff_bytes, &is) != VP8_STATUS_OK || is.has_animation)
         return cannot(err, "WebP header");
     if ((uint32_t)is.width != tile->w_px || (uint32_t)is.height != tile->h_px ||
-        (is.has_alpha && dir->fmt.channels != 4))
+        (is.has_alpha && !dir->native.alpha))
         return cannot(err, "disagrees with the directory");
     out->len += riff_bytes;
     return true;
@@ -394,8 +394,10 @@ bool tg_tiff_stored_tile(tg_image *img, unsigned level, uint32_t col, uint32_t r
     if (kind == TG_STORED_NONE)
         return cannot(err, "not stored in a format that can be sent");
     f = tg_tiff_level_file(t, level, 0, err);
-    if (!f || !tg_tiff_extent(f, tg_tiff_index(dir, col, row, 0), &tile.offset_bytes, &n, err))
+    if (!f || !tg_tiff_extent(t, f, tg_tiff_index(dir, col, row, 0), &tile.offset_bytes, &n, err))
         return false;
+    if (n == 0)
+        return cannot(err, "absent");
     most = 2 * (uint64_t)dir->row_bytes * dir->tile_h_px + MAX_OVERHEAD_BYTES;
     if (n > most)
         return cannot(err, "absurdly large");

@@ -29,23 +29,25 @@ static bool check_size(const tg_tiff_dir *dir, const tg_tiff_part *p, const uint
 static bool decode(const tg_tiff_dir *dir, const uint8_t *data, size_t n, uint8_t *dst,
                    size_t stride, size_t size, tg_err *err)
 {
-    uint8_t *done = dir->fmt.channels == 4 ? WebPDecodeRGBAInto(data, n, dst, size, (int)stride)
-                                           : WebPDecodeRGBInto(data, n, dst, size, (int)stride);
+    uint8_t *done = dir->native.alpha ? WebPDecodeRGBAInto(data, n, dst, size, (int)stride)
+                                      : WebPDecodeRGBInto(data, n, dst, size, (int)stride);
 
     return done || damaged(err, "cannot be decoded");
 }
 
-bool tg_tiff_webp_part(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+bool tg_tiff_webp_part(tg_tiff *t, tg_tiff_part *p, tg_err *err)
 {
     const tg_tiff_dir *dir = &t->level[p->level].dir;
     tg_tiff_file *f = tg_tiff_level_file(t, p->level, 0, err);
-    size_t px = tg_pixfmt_bytes(dir->fmt), raster_bytes, row_bytes = dir->tile_w_px * px;
+    size_t px = tg_native_bytes(dir->native), raster_bytes, row_bytes = dir->tile_w_px * px;
     uint64_t offset, n;
     uint8_t *raster, *data;
     int w, h;
 
-    if (!f || !tg_tiff_extent(f, tg_tiff_index(dir, p->col, p->row, 0), &offset, &n, err))
+    if (!f || !tg_tiff_extent(t, f, tg_tiff_index(dir, p->col, p->row, 0), &offset, &n, err))
         return false;
+    if (n == 0)
+        return tg_tiff_absent_part(t, p, 0, err);
     if (!tg_mul_size(row_bytes, dir->tile_h_px, &raster_bytes) ||
         !tg_add_size(raster_bytes, (size_t)n, &raster_bytes))
         return tg_fail(err, TG_ERR_TOO_LARGE, "the tiles of the image are too large");
