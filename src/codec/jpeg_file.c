@@ -4,19 +4,14 @@
 #include <string.h>
 
 #include "codecs.h"
-#include "exif.h"
 #include "flat.h"
 #include "jpeg_markers.h"
 #include "jpeg_read.h"
-#include "read_at.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
-#include "text.h"
 
-/* Of an Exif segment; the first directory lies at its front, behind it thumbnails. */
-#define EXIF_HEAD_BYTES 16384
 /* libjpeg's row buffers, of all components, in rows of the picture. */
-#define BUFFERED_ROWS   96
+#define BUFFERED_ROWS 96
 
 typedef struct jpeg_file {
     tg_flat flat;
@@ -52,33 +47,18 @@ static bool check_frame(const tg_jpeg_header *h, tg_err *err)
     return true;
 }
 
-/* Reads the Exif block, or its first limit_bytes, to be freed. */
-static uint8_t *load_exif(const jpeg_file *j, size_t limit_bytes, size_t *n)
-{
-    uint8_t *block = tg_new(TG_MIN((size_t)j->header.exif_bytes, limit_bytes) + 1);
-
-    *n = tg_read_up_to(j->flat.base.fd, block, TG_MIN((size_t)j->header.exif_bytes, limit_bytes),
-                       j->header.exif_at);
-    return block;
-}
-
 static void describe(jpeg_file *j)
 {
     static const tg_space spaces[] = {[1] = TG_SPACE_GRAY, [3] = TG_SPACE_RGB, [4] = TG_SPACE_CMYK};
     tg_image *img = &j->flat.base;
-    size_t n;
-    uint8_t *block = load_exif(j, EXIF_HEAD_BYTES, &n);
-    tg_exif exif = tg_exif_read(block, n);
-    bool jfif = j->header.dpi_x > 0 && j->header.dpi_y > 0;
 
     img->native = (tg_native){.space = spaces[j->header.components], .bits = 8};
     img->level[0].max_reduction = tg_flat_reduction(&j->flat, 3);
-    img->orientation = exif.orientation;
-    img->dpi_x = jfif ? j->header.dpi_x : exif.dpi_x;
-    img->dpi_y = jfif ? j->header.dpi_y : exif.dpi_y;
+    img->dpi_x = j->header.dpi_x;
+    img->dpi_y = j->header.dpi_y;
+    tg_part_take_exif(j->header.exif, img);
     img->held_bytes = sizeof *j + sizeof *j->reader;
     j->flat.costly = j->header.many_scans;
-    free(block);
 }
 
 static const tg_flat_ops jpeg_ops;
@@ -199,17 +179,6 @@ static uint64_t jpeg_working_bytes(const tg_image *img, unsigned level, unsigned
            (j->header.many_scans ? coefficient_bytes(j) : 0);
 }
 
-static void append_copyright(const jpeg_file *j, size_t limit_bytes, tg_buf *out)
-{
-    size_t n, start = out->len;
-    uint8_t *block = load_exif(j, SIZE_MAX, &n);
-
-    tg_text_as_utf8(out, tg_exif_read(block, n).copyright);
-    if (out->len - start > limit_bytes)
-        out->len = start;
-    free(block);
-}
-
 static void jpeg_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out)
 {
     const jpeg_file *j = (const jpeg_file *)img;
@@ -219,11 +188,10 @@ static void jpeg_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf
         tg_jpeg_icc(img->fd, j->flat.size_bytes, limit_bytes, out);
         break;
     case TG_BLOCK_XMP:
-        if (j->header.xmp_bytes <= limit_bytes)
-            tg_append_at(out, img->fd, j->header.xmp_bytes, j->header.xmp_at);
+        tg_part_append(j->header.xmp, img->fd, limit_bytes, out);
         break;
     case TG_BLOCK_COPYRIGHT:
-        append_copyright(j, limit_bytes, out);
+        tg_part_append_copyright(j->header.exif, img->fd, limit_bytes, out);
         break;
     }
 }

@@ -134,13 +134,10 @@ static void take_app1(const segment *s, const uint8_t *b, size_t n, tg_jpeg_head
 {
     static const char exif[6] = "Exif\0", xmp[SIGNATURE_BYTES] = "http://ns.adobe.com/xap/1.0/";
 
-    if (!h->exif_at && n >= sizeof exif && memcmp(b, exif, sizeof exif) == 0) {
-        h->exif_at = s->at + sizeof exif;
-        h->exif_bytes = s->n - sizeof exif;
-    } else if (!h->xmp_at && n >= sizeof xmp && memcmp(b, xmp, sizeof xmp) == 0) {
-        h->xmp_at = s->at + sizeof xmp;
-        h->xmp_bytes = s->n - sizeof xmp;
-    }
+    if (!h->exif.at && n >= sizeof exif && memcmp(b, exif, sizeof exif) == 0)
+        h->exif = (tg_part){s->at + sizeof exif, s->n - (uint32_t)sizeof exif};
+    else if (!h->xmp.at && n >= sizeof xmp && memcmp(b, xmp, sizeof xmp) == 0)
+        h->xmp = (tg_part){s->at + sizeof xmp, s->n - (uint32_t)sizeof xmp};
 }
 
 static void take_application(walk *w, const segment *s, tg_jpeg_header *h)

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tegula/buf.h"
-#include "tegula/err.h"
+#include "parts.h"
 
 typedef struct tg_jpeg_header {
     uint8_t sof; /* the frame's marker, 0xc0 .. 0xcf */
@@ -18,8 +17,7 @@ typedef struct tg_jpeg_header {
     uint8_t h_factor[4], v_factor[4]; /* of the first four components */
     bool many_scans;                  /* libjpeg will hold all coefficients */
     double dpi_x, dpi_y;              /* of JFIF; 0 = unknown */
-    uint64_t exif_at, xmp_at;         /* payloads behind their signatures; 0 = none */
-    uint32_t exif_bytes, xmp_bytes;
+    tg_part exif, xmp;                /* behind their signatures */
 } tg_jpeg_header;
 
 /* Reads up to the first scan. */

@@ -6,6 +6,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/colour_profile.h \
 	src/codec/colour_srgb.c \
 	src/codec/colour_srgb.h \
+	src/codec/embed.c \
+	src/codec/embed.h \
 	src/codec/enc_rows.c \
 	src/codec/enc_rows.h \
 	src/codec/encoder.c \
@@ -55,6 +57,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/out_stream.h \
 	src/codec/palette.c \
 	src/codec/palette.h \
+	src/codec/parts.c \
+	src/codec/parts.h \
 	src/codec/pdf_enc.c \
 	src/codec/png_chunks.c \
 	src/codec/png_chunks.h \
@@ -92,6 +96,7 @@ libtg_codec_a_SOURCES = \
 	src/codec/tiff_webp.c \
 	src/codec/tiff_ycc.c \
 	src/codec/tile_cache.c \
+	src/codec/webp_embed.c \
 	src/codec/webp_enc.c
 libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(ZLIB_CFLAGS) $(WEBP_CFLAGS) \
 	$(OPENJP2_CFLAGS) $(LCMS2_CFLAGS) $(HEIF_CFLAGS)

@@ -121,10 +121,10 @@ static void take_small(int fd, const chunk *c, tg_png_header *h)
     }
 }
 
-static void keep_first(tg_png_part *part, const chunk *c)
+static void keep_first(tg_part *part, const chunk *c)
 {
     if (!part->at)
-        *part = (tg_png_part){c->at, c->n};
+        *part = (tg_part){c->at, c->n};
 }
 
 static void take_text(int fd, const chunk *c, tg_png_header *h)
@@ -225,7 +225,7 @@ static bool append_inflated(int fd, uint64_t at, uint64_t end, size_t limit_byte
 }
 
 /* Text or profile behind its heading: `skip` bytes, compressed or not. */
-static void append_part(int fd, tg_png_part part, size_t skip, bool compressed, size_t limit_bytes,
+static void append_part(int fd, tg_part part, size_t skip, bool compressed, size_t limit_bytes,
                         tg_buf *out)
 {
     size_t start = out->len;
@@ -259,7 +259,7 @@ void tg_png_icc(int fd, const tg_png_header *h, size_t limit_bytes, tg_buf *out)
 }
 
 /* Keyword, flag of compression, method, language, keyword translated (11.3.3.4). */
-static void append_itxt(int fd, tg_png_part part, size_t limit_bytes, tg_buf *out)
+static void append_itxt(int fd, tg_part part, size_t limit_bytes, tg_buf *out)
 {
     uint8_t head[512];
     size_t n = tg_read_up_to(fd, head, TG_MIN(sizeof head, (size_t)part.n), part.at);
@@ -282,8 +282,6 @@ void tg_png_copyright(int fd, const tg_png_header *h, size_t limit_bytes, tg_buf
     tg_buf raw = {0};
     bool deflated = memcmp(h->copyright_type, "zTXt", 4) == 0;
 
-    if (!h->copyright.at)
-        return;
     if (memcmp(h->copyright_type, "iTXt", 4) == 0)
         append_itxt(fd, h->copyright, limit_bytes, &raw);
     else

@@ -7,13 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tegula/buf.h"
-#include "tegula/err.h"
-
-typedef struct tg_png_part {
-    uint64_t at; /* of the chunk's data; 0 = there is none */
-    uint32_t n;
-} tg_png_part;
+#include "parts.h"
 
 typedef enum tg_png_colour { /* bits of the colour type */
                              TG_PNG_PALETTE = 1,
@@ -33,7 +27,7 @@ typedef struct tg_png_header {
     uint8_t code_points[4]; /* cICP: primaries, transfer, matrix, full range */
     bool has_chromaticities;
     uint32_t chromaticity[8]; /* cHRM times 100000: white, red, green, blue; x, y */
-    tg_png_part icc, exif, xmp, copyright;
+    tg_part icc, exif, xmp, copyright;
     char copyright_type[4]; /* tEXt, zTXt or iTXt */
 } tg_png_header;
 

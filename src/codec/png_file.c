@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "codecs.h"
-#include "exif.h"
 #include "flat.h"
 #include "png_chunks.h"
 #include "read_at.h"
@@ -13,7 +12,6 @@
 #include "tegula/mem.h"
 #include "tegula/num.h"
 
-#define EXIF_HEAD_BYTES  16384
 #define INFLATE_BYTES    131072 /* libpng's and zlib's own, beside rows */
 #define MAX_DEFLATE_GAIN 1032   /* bytes out of one, at best (zlib, "Maximum compression factor") */
 
@@ -47,18 +45,12 @@ static const tg_flat_ops png_ops;
 static void describe(png_file *p)
 {
     tg_image *img = &p->flat.base;
-    uint8_t *block = tg_new(EXIF_HEAD_BYTES);
-    size_t n = TG_MIN((size_t)EXIF_HEAD_BYTES, (size_t)p->header.exif.n);
-    tg_exif exif;
 
-    n = p->header.exif.at ? tg_read_up_to(img->fd, block, n, p->header.exif.at) : 0;
-    exif = tg_exif_read(block, n);
-    free(block);
     img->native = native_of(&p->header);
     img->stored_bits = p->header.bits;
-    img->orientation = exif.orientation;
-    img->dpi_x = p->header.dpi_x > 0 ? p->header.dpi_x : exif.dpi_x;
-    img->dpi_y = p->header.dpi_y > 0 ? p->header.dpi_y : exif.dpi_y;
+    img->dpi_x = p->header.dpi_x;
+    img->dpi_y = p->header.dpi_y;
+    tg_part_take_exif(p->header.exif, img);
     img->held_bytes = sizeof *p + INFLATE_BYTES;
     p->flat.costly = p->header.interlaced;
 }
@@ -282,7 +274,10 @@ static void png_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf 
         tg_png_xmp(img->fd, h, limit_bytes, out);
         break;
     case TG_BLOCK_COPYRIGHT:
-        tg_png_copyright(img->fd, h, limit_bytes, out);
+        if (h->copyright.at)
+            tg_png_copyright(img->fd, h, limit_bytes, out);
+        else
+            tg_part_append_copyright(h->exif, img->fd, limit_bytes, out);
         break;
     }
 }
