@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <jpeglib.h>
-#include <tiffio.h>
-#ifdef HAVE_OPENJP2
 #include <openjpeg.h>
-#endif
+#include <tiffio.h>
 #ifdef HAVE_GIF
 #include <gif_lib.h>
 #endif
@@ -279,7 +277,6 @@ static void test_pdf(void)
 
 /* ---- JPEG 2000 ---- */
 
-#ifdef HAVE_OPENJP2
 static opj_image_t *read_jp2(const tg_buf *out, unsigned *tiles)
 {
     char path[64];
@@ -353,17 +350,6 @@ static void test_jp2(void)
     check_jp2(2100, 3, 3, 16, 3);
     check_jp2(1024, 1024, 1, 8, 1);
 }
-#else
-static void test_jp2(void)
-{
-    tg_encode_spec s = {
-        .format = TG_FORMAT_JP2, .width_px = 9, .height_px = 9, .fmt = {3, 8}, .quality = 75};
-    tg_buf out = {0};
-    tg_err err = {0};
-    CHECK(!tg_formats[TG_FORMAT_JP2].available && !tg_encoder_new(&s, &out, &err));
-    CHECK_INT(err.kind, TG_ERR_NOT_IMPLEMENTED);
-}
-#endif
 
 /* ---- GIF ---- */
 

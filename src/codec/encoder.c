@@ -14,19 +14,12 @@
 #define WITH_GIF false
 #define GIF_OPS  NULL
 #endif
-#ifdef HAVE_OPENJP2
-#define WITH_JP2 true
-#define JP2_OPS  &tg_jp2_encoder_ops
-#else
-#define WITH_JP2 false
-#define JP2_OPS  NULL
-#endif
 
 const tg_format_info tg_formats[TG_FORMATS] = {
     [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8, true},
     [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16, true},
     [TG_FORMAT_GIF] = {"gif", "image/gif", 65535, true, 8, WITH_GIF},
-    [TG_FORMAT_JP2] = {"jp2", "image/jp2", 65535, true, 16, WITH_JP2},
+    [TG_FORMAT_JP2] = {"jp2", "image/jp2", 65535, true, 16, true},
     [TG_FORMAT_PDF] = {"pdf", "application/pdf", 65500, false, 8, true},
     [TG_FORMAT_TIFF] = {"tif", "image/tiff", 0x7fffffff, true, 16, true},
     [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8, true},
@@ -36,7 +29,7 @@ static const tg_encoder_ops *const ops_of[TG_FORMATS] = {
     [TG_FORMAT_JPEG] = &tg_jpeg_encoder_ops,
     [TG_FORMAT_PNG] = &tg_png_encoder_ops,
     [TG_FORMAT_GIF] = GIF_OPS,
-    [TG_FORMAT_JP2] = JP2_OPS,
+    [TG_FORMAT_JP2] = &tg_jp2_encoder_ops,
     [TG_FORMAT_PDF] = &tg_pdf_encoder_ops,
     [TG_FORMAT_TIFF] = &tg_tiff_encoder_ops,
     [TG_FORMAT_WEBP] = &tg_webp_encoder_ops,

@@ -24,7 +24,7 @@ struct tg_encoder {
 extern const tg_encoder_ops tg_jpeg_encoder_ops;
 extern const tg_encoder_ops tg_png_encoder_ops;
 extern const tg_encoder_ops tg_gif_encoder_ops; /* HAVE_GIF */
-extern const tg_encoder_ops tg_jp2_encoder_ops; /* HAVE_OPENJP2 */
+extern const tg_encoder_ops tg_jp2_encoder_ops;
 extern const tg_encoder_ops tg_pdf_encoder_ops;
 extern const tg_encoder_ops tg_tiff_encoder_ops;
 extern const tg_encoder_ops tg_webp_encoder_ops;

@@ -120,7 +120,10 @@ static void on_info(const char *text, void *user)
 
 static bool fail(decoding *d, tg_err *err)
 {
-    tg_fail(err, TG_ERR_CORRUPT, "the JPEG 2000 codestream is damaged");
+    if (strstr(d->text, "not support"))
+        tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this kind of JPEG 2000 codestream is not supported");
+    else
+        tg_fail(err, TG_ERR_CORRUPT, "the JPEG 2000 codestream is damaged");
     return tg_fail_detail(err, "OpenJPEG: %s", d->text[0] ? d->text : "no reason given");
 }
 

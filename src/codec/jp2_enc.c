@@ -1,12 +1,12 @@
 /* JPEG 2000 output by OpenJPEG: lossy, 9/7 wavelet, tile by tile, so that what is held at once does
  * not grow with the picture's height. */
-#ifdef HAVE_OPENJP2
 #include <openjpeg.h>
 
 #include <stdio.h>
 #include <string.h>
 
 #include "encoder_ops.h"
+#include "jp2_embed.h"
 #include "out_stream.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
@@ -148,6 +148,11 @@ static opj_image_t *describe(const tg_encode_spec *spec)
                                   spec->fmt.channels >= 3 ? OPJ_CLRSPC_SRGB : OPJ_CLRSPC_GRAY);
     if (!image)
         return NULL;
+    if (spec->embed.icc.n) {
+        image->icc_profile_buf = tg_new(spec->embed.icc.n); /* freed by opj_image_destroy */
+        memcpy(image->icc_profile_buf, spec->embed.icc.p, spec->embed.icc.n);
+        image->icc_profile_len = (OPJ_UINT32)spec->embed.icc.n;
+    }
     image->x1 = spec->width_px;
     image->y1 = spec->height_px;
     if (tg_pixfmt_alpha(spec->fmt))
@@ -263,7 +268,10 @@ static bool jp2_finish(tg_encoder *e, tg_err *err)
 {
     jp2_encoder *j = (jp2_encoder *)e;
 
-    return opj_end_compress(j->codec, j->stream) || fail(j, err);
+    if (!opj_end_compress(j->codec, j->stream))
+        return fail(j, err);
+    tg_jp2_embed(e->out, j->out.start, &e->spec);
+    return true;
 }
 
 static void jp2_end(tg_encoder *e)
@@ -283,4 +291,3 @@ static void jp2_end(tg_encoder *e)
 const tg_encoder_ops tg_jp2_encoder_ops = {
     sizeof(jp2_encoder), jp2_begin, jp2_rows, jp2_finish, jp2_end, jp2_cost_bytes,
 };
-#endif
