@@ -50,6 +50,14 @@ bool tg_flat_admit(uint64_t bytes, tg_err *err)
     return tg_fail(err, TG_ERR_TOO_LARGE, "the image needs more memory than this server allows");
 }
 
+void tg_flat_copy(const tg_flat *f, const uint8_t *raster, uint8_t *dst, size_t stride, uint32_t n)
+{
+    size_t row_bytes = f->w * tg_native_bytes(f->base.native);
+
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(dst + i * stride, raster + (f->next_row + i) * row_bytes, row_bytes);
+}
+
 static void stop(tg_flat *f)
 {
     if (f->live)

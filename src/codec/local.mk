@@ -33,6 +33,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/jp2.h \
 	src/codec/jp2_boxes.c \
 	src/codec/jp2_boxes.h \
+	src/codec/jp2_embed.c \
+	src/codec/jp2_embed.h \
 	src/codec/jp2_enc.c \
 	src/codec/jp2_form.c \
 	src/codec/jp2_form.h \
@@ -97,6 +99,9 @@ libtg_codec_a_SOURCES = \
 	src/codec/tiff_ycc.c \
 	src/codec/tile_cache.c \
 	src/codec/webp_embed.c \
-	src/codec/webp_enc.c
+	src/codec/webp_enc.c \
+	src/codec/webp_file.c \
+	src/codec/webp_riff.c \
+	src/codec/webp_riff.h
 libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(ZLIB_CFLAGS) $(WEBP_CFLAGS) \
 	$(OPENJP2_CFLAGS) $(LCMS2_CFLAGS) $(HEIF_CFLAGS)

@@ -225,12 +225,11 @@ static bool png_start(tg_flat *f, tg_err *err)
 static bool png_rows(tg_flat *f, uint8_t *dst, size_t stride, uint32_t n, tg_err *err)
 {
     png_file *p = (png_file *)f;
-    size_t row_bytes = f->w * tg_native_bytes(f->base.native);
 
     p->err = err;
     if (p->raster) {
-        for (uint32_t i = 0; dst && i < n; i++)
-            memcpy(dst + i * stride, p->raster + (f->next_row + i) * row_bytes, row_bytes);
+        if (dst)
+            tg_flat_copy(f, p->raster, dst, stride, n);
         return true;
     }
     if (setjmp(png_jmpbuf(p->png)))

@@ -10,7 +10,8 @@
 #include "tegula/num.h"
 #include "tiff.h"
 
-const tg_codec *const tg_codecs[] = {&tg_tiff_codec, &tg_jpeg_codec, &tg_jp2_codec, &tg_png_codec, NULL};
+const tg_codec *const tg_codecs[] = {&tg_tiff_codec, &tg_jpeg_codec, &tg_jp2_codec,
+                                     &tg_png_codec,  &tg_webp_codec, NULL};
 
 #define HEAD_BYTES 64
 
