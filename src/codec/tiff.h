@@ -22,6 +22,7 @@ typedef struct tg_tiff_file {
     tg_tiff_complaint complaint;
     uint32_t next_row;  /* where the line decoder stands; UINT32_MAX: nowhere */
     uint32_t next_tile; /* behind the one decoded last */
+    uint64_t n_offsets; /* tiles that the directory really tells of */
 } tg_tiff_file;
 
 /* offset 0: the first directory. */
@@ -29,6 +30,9 @@ tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_byt
 void tg_tiff_file_close(tg_tiff_file *f); /* not the descriptor; NULL is fine */
 /* libtiff refused something: sets TG_ERR_CORRUPT or TG_ERR_IO; returns false. */
 bool tg_tiff_file_fail(tg_tiff_file *f, tg_err *err);
+
+/* tiff_entry.c: number of values of a tag in the directory at an offset, 0 = not there. */
+uint64_t tg_tiff_entry_count(const tg_tiff_file *f, uint64_t dir_offset_bytes, unsigned tag);
 
 /* Who turns stored tiles into samples. */
 typedef enum tg_tiff_route {

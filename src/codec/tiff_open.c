@@ -149,6 +149,13 @@ static double read_nodata(TIFF *tif)
     return end > copy ? value : (double)NAN;
 }
 
+/* libtiff fills tables that are too short with zeros, which mean something else. */
+static uint64_t count_offsets(const tg_tiff_file *f, uint64_t dir_offset_bytes)
+{
+    return TG_MAX(tg_tiff_entry_count(f, dir_offset_bytes, TIFFTAG_TILEOFFSETS),
+                  tg_tiff_entry_count(f, dir_offset_bytes, TIFFTAG_STRIPOFFSETS));
+}
+
 /* The file may have been rewritten since tiff_open: everything computed from the directory must
  * still hold. */
 static bool load_level(tg_tiff_level *lv, tg_tiff_file *f, tg_err *err)
@@ -165,6 +172,7 @@ static bool load_level(tg_tiff_level *lv, tg_tiff_file *f, tg_err *err)
     if (lv->dir.coding == TG_TIFF_YCC)
         tg_tiff_ycc_load(lv, f->tif);
     lv->nodata = read_nodata(f->tif);
+    f->n_offsets = count_offsets(f, lv->dir.offset_bytes);
     if (lv->dir.route == TG_TIFF_BY_JPEG &&
         TIFFGetField(f->tif, TIFFTAG_JPEGTABLES, &lv->tables_bytes, &tables))
         lv->tables = tables;
@@ -196,7 +204,7 @@ bool tg_tiff_extent(const tg_tiff *t, tg_tiff_file *f, uint32_t index, uint64_t 
         *n_bytes = TIFFGetStrileByteCountWithErr(f->tif, index, &failed);
     if (failed)
         return tg_tiff_file_fail(f, err);
-    if (*n_bytes == 0 && *offset_bytes == 0)
+    if (*n_bytes == 0 && *offset_bytes == 0 && index < f->n_offsets)
         return true;
     if (*n_bytes == 0 || *offset_bytes == 0)
         return tg_fail(err, TG_ERR_CORRUPT, "part of the image is missing from its file");
