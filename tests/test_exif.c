@@ -240,7 +240,7 @@ static void test_write(void)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         tg_buf out = {0};
 
-        tg_exif_write(&out, tg_str_of(texts[i]));
+        tg_exif_write(&out, &(tg_exif){.copyright = tg_str_of(texts[i])});
         tg_exif e = tg_exif_read(out.data, out.len);
         CHECK_TEXT(e.copyright.p, e.copyright.n, texts[i]);
         CHECK_INT(e.orientation, 1);
@@ -250,8 +250,13 @@ static void test_write(void)
     static const uint8_t want[] = {'I', 'I', 42, 0, 8, 0,   0,   0,   1, 0, 0x98, 0x82, 2,
                                    0,   4,   0,  0, 0, 'a', 'b', 'c', 0, 0, 0,    0,    0};
     tg_buf out = {0};
-    tg_exif_write(&out, TG_STR("abc"));
+    tg_exif_write(&out, &(tg_exif){.orientation = 6, .copyright = TG_STR("abc")});
     CHECK(out.len == sizeof want && memcmp(out.data, want, sizeof want) == 0);
+    tg_buf_free(&out);
+    tg_exif_write(&out, &(tg_exif){.dpi_x = 300, .dpi_y = 118.11, .copyright = TG_STR("abcd")});
+    tg_exif e = tg_exif_read(out.data, out.len);
+    CHECK(e.dpi_x == 300 && fabs(e.dpi_y - 118.11) < 1e-3);
+    CHECK_TEXT(e.copyright.p, e.copyright.n, "abcd");
     tg_buf_free(&out);
 }
 

@@ -24,6 +24,8 @@ void tg_buf_reset(tg_buf *b);
 /* Room for n more bytes at data + len; NULL on failure. The caller adds to len what it wrote. */
 uint8_t *tg_buf_reserve(tg_buf *b, size_t n);
 void tg_buf_append(tg_buf *b, const void *p, size_t n);
+/* Puts n bytes in front of what begins at data[at], at <= len. p lies outside the buffer. */
+void tg_buf_insert(tg_buf *b, size_t at, const void *p, size_t n);
 void tg_buf_str(tg_buf *b, tg_str s);
 void tg_buf_z(tg_buf *b, const char *z);
 void tg_buf_printf(tg_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

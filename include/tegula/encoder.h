@@ -30,6 +30,7 @@ typedef struct tg_format_info {
     bool alpha;       /* can carry an alpha channel */
     uint8_t max_bits; /* per sample: 8 or 16 */
     bool available;   /* false: its library was missing when this was built */
+    bool icc;         /* has a place for a colour profile */
 } tg_format_info;
 
 extern const tg_format_info tg_formats[TG_FORMATS];
@@ -49,7 +50,7 @@ typedef enum tg_tiff_compression {
 typedef struct tg_embed {
     tg_str icc;       /* a profile that fits the rows' channels */
     tg_str xmp;       /* a packet; left out of JPEG beyond 65502 bytes (XMP part 3, 1.1.3) */
-    tg_str copyright; /* UTF-8 text */
+    tg_str copyright; /* UTF-8 text without NUL, at most some kilobytes */
 } tg_embed;
 
 typedef struct tg_encode_spec {
@@ -60,7 +61,8 @@ typedef struct tg_encode_spec {
     int quality;   /* JPEG 1..100 (baseline, integer DCT, 4:2:0), PDF the same; WebP 0..100, -1
                       lossless; PNG 0..9 zlib level; JP2 1..100, a signal-to-noise ratio that
                       is the same for all pictures; TIFF by its compression; GIF none */
-    double dpi_x, dpi_y; /* 0 = unknown; then JFIF 1:1 without unit, no pHYs, PDF 1 px = 1/72 in */
+    double dpi_x, dpi_y; /* 0 = unknown; then JFIF 1:1 without unit, no pHYs, PDF 1 px = 1/72 in;
+                            GIF has no place for it */
     tg_tiff_compression compression; /* TIFF: deflate instead where this cannot hold the pixels */
     tg_embed embed;
 } tg_encode_spec;
@@ -85,8 +87,9 @@ bool tg_encoder_finish(tg_encoder *e, tg_err *err);
 /* At any time, NULL is fine. What was appended to out stays; the caller drops it on failure. */
 void tg_encoder_free(tg_encoder *e);
 
-/* Puts embed into the complete JPEG that begins at out[start], behind its JFIF or Adobe marker, as
- * the JPEG encoder does: stored tiles and encoded ones carry the same. False when out failed. */
-bool tg_jpeg_embed(tg_buf *out, size_t start, const tg_embed *embed);
+/* Puts density and embed of spec into the complete JPEG or WebP that begins at out[start], in the
+ * places where the encoder of spec->format puts them: stored tiles and encoded ones carry the same.
+ * A density that a JFIF marker tells already stays. False when out failed or the stream is none. */
+bool tg_stored_embed(tg_buf *out, size_t start, const tg_encode_spec *spec);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tegula/str.h"
 
@@ -11,5 +12,8 @@
  * off, overlong, a surrogate, or above U+10FFFF. */
 size_t tg_utf8_sequence(tg_str s);
 bool tg_utf8_valid(tg_str s);
+
+/* Takes the first character off s, which is not empty; U+FFFD for a byte that begins none. */
+uint32_t tg_utf8_next(tg_str *s);
 
 #endif

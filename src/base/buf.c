@@ -62,6 +62,15 @@ void tg_buf_append(tg_buf *b, const void *p, size_t n)
     b->len += n;
 }
 
+void tg_buf_insert(tg_buf *b, size_t at, const void *p, size_t n)
+{
+    if (!n || !tg_buf_reserve(b, n))
+        return;
+    memmove(b->data + at + n, b->data + at, b->len - at);
+    memcpy(b->data + at, p, n);
+    b->len += n;
+}
+
 void tg_buf_str(tg_buf *b, tg_str s)
 {
     tg_buf_append(b, s.p, s.n);

@@ -1,7 +1,5 @@
 #include "tegula/utf8.h"
 
-#include <stdint.h>
-
 static bool continues(uint8_t b)
 {
     return (b & 0xC0) == 0x80;
@@ -32,6 +30,18 @@ size_t tg_utf8_sequence(tg_str s)
         if (!continues(p[i]))
             return 0;
     return n;
+}
+
+uint32_t tg_utf8_next(tg_str *s)
+{
+    static const uint8_t first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    size_t n = tg_utf8_sequence(*s);
+    uint32_t code = n ? (uint8_t)s->p[0] & first_bits[n] : 0xFFFD;
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((uint8_t)s->p[i] & 0x3F);
+    n = n ? n : 1;
+    *s = (tg_str){s->p + n, s->n - n};
+    return code;
 }
 
 bool tg_utf8_valid(tg_str s)

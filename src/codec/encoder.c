@@ -16,13 +16,13 @@
 #endif
 
 const tg_format_info tg_formats[TG_FORMATS] = {
-    [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8, true},
-    [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16, true},
-    [TG_FORMAT_GIF] = {"gif", "image/gif", 65535, true, 8, WITH_GIF},
-    [TG_FORMAT_JP2] = {"jp2", "image/jp2", 65535, true, 16, true},
-    [TG_FORMAT_PDF] = {"pdf", "application/pdf", 65500, false, 8, true},
-    [TG_FORMAT_TIFF] = {"tif", "image/tiff", 0x7fffffff, true, 16, true},
-    [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8, true},
+    [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8, true, true},
+    [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16, true, true},
+    [TG_FORMAT_GIF] = {"gif", "image/gif", 65535, true, 8, WITH_GIF, false},
+    [TG_FORMAT_JP2] = {"jp2", "image/jp2", 65535, true, 16, true, true},
+    [TG_FORMAT_PDF] = {"pdf", "application/pdf", 65500, false, 8, true, true},
+    [TG_FORMAT_TIFF] = {"tif", "image/tiff", 0x7fffffff, true, 16, true, true},
+    [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8, true, true},
 };
 
 static const tg_encoder_ops *const ops_of[TG_FORMATS] = {

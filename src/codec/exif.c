@@ -195,28 +195,59 @@ static void put(tg_buf *out, uint32_t v, unsigned bytes)
     tg_buf_append(out, le, bytes);
 }
 
-/* Values of up to four bytes lie in the entry itself, left-justified. */
-void tg_exif_write(tg_buf *out, tg_str copyright)
+static void put_entry(tg_buf *out, uint32_t tag, uint32_t type, uint32_t count, uint32_t value)
 {
-    static const uint8_t zeros[4];
-    size_t n = strnlen(copyright.p, copyright.n);
-    bool in_entry = n + 1 <= 4;
+    put(out, tag, 2);
+    put(out, type, 2);
+    put(out, count, 4);
+    put(out, value, 4);
+}
+
+/* Thousandths where it is no whole number. */
+static void put_ratio(tg_buf *out, double v)
+{
+    bool whole_number = v == floor(v);
+
+    put(out, (uint32_t)(whole_number ? v : v * 1000 + 0.5), 4);
+    put(out, whole_number ? 1 : 1000, 4);
+}
+
+/* Values of up to four bytes lie in the entry itself, left-justified. */
+static void put_copyright(tg_buf *out, tg_str text, uint32_t at)
+{
+    uint32_t in_entry = 0;
+
+    for (size_t i = 0; i < text.n && i < 4; i++)
+        in_entry |= (uint32_t)(uint8_t)text.p[i] << 8 * i;
+    put_entry(out, TAG_COPYRIGHT, TYPE_ASCII, (uint32_t)text.n + 1, text.n < 4 ? in_entry : at);
+}
+
+void tg_exif_write(tg_buf *out, const tg_exif *exif)
+{
+    tg_str text = {exif->copyright.p, strnlen(exif->copyright.p, exif->copyright.n)};
+    bool density =
+        exif->dpi_x > 0 && exif->dpi_x <= MAX_DPI && exif->dpi_y > 0 && exif->dpi_y <= MAX_DPI;
+    uint32_t entries = 3 * density + (text.n > 0);
+    uint32_t values = HEADER_BYTES + 2 + entries * ENTRY_BYTES + 4;
 
     tg_buf_append(out, "II", 2);
     put(out, MAGIC, 2);
     put(out, HEADER_BYTES, 4);
-    put(out, 1, 2); /* entries */
-    put(out, TAG_COPYRIGHT, 2);
-    put(out, TYPE_ASCII, 2);
-    put(out, (uint32_t)n + 1, 4);
-    if (in_entry) {
-        tg_buf_append(out, copyright.p, n);
-        tg_buf_append(out, zeros, 4 - n);
-        put(out, 0, 4); /* no further directory */
-        return;
+    put(out, entries, 2);
+    if (density) {
+        put_entry(out, TAG_X_RESOLUTION, TYPE_RATIONAL, 1, values);
+        put_entry(out, TAG_Y_RESOLUTION, TYPE_RATIONAL, 1, values + 8);
+        put_entry(out, TAG_RESOLUTION_UNIT, TYPE_SHORT, 1, UNIT_INCH);
     }
-    put(out, HEADER_BYTES + 2 + ENTRY_BYTES + 4, 4);
-    put(out, 0, 4);
-    tg_buf_append(out, copyright.p, n);
-    tg_buf_append(out, zeros, 1);
+    if (text.n)
+        put_copyright(out, text, values + 16 * density);
+    put(out, 0, 4); /* no further directory */
+    if (density) {
+        put_ratio(out, exif->dpi_x);
+        put_ratio(out, exif->dpi_y);
+    }
+    if (text.n >= 4) {
+        tg_buf_str(out, text);
+        put(out, 0, 1);
+    }
 }

@@ -20,7 +20,8 @@ typedef struct tg_exif {
  * absent. Never fails. */
 tg_exif tg_exif_read(const uint8_t *block, size_t n_bytes);
 
-/* Appends a block with a Copyright tag only, from the byte order mark on. */
-void tg_exif_write(tg_buf *out, tg_str copyright);
+/* Appends a block with the density and the copyright of exif where it has them, from the byte order
+ * mark on. Never an orientation. */
+void tg_exif_write(tg_buf *out, const tg_exif *exif);
 
 #endif

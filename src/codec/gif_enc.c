@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "embed.h"
 #include "enc_rows.h"
 #include "encoder_ops.h"
 #include "palette.h"
@@ -83,6 +84,15 @@ static bool put_screen(GifFileType *gif, const tg_palette *p, int w, int h)
     return ok;
 }
 
+static bool put_comment(GifFileType *gif, tg_str text)
+{
+    tg_buf z = {0};
+    bool ok = !text.n || EGifPutComment(gif, tg_embed_z(&z, text)) == GIF_OK;
+
+    tg_buf_free(&z);
+    return ok;
+}
+
 static bool put_transparency(GifFileType *gif, const tg_palette *p)
 {
     GraphicsControlBlock control = {.TransparentColor = (int)p->n};
@@ -120,6 +130,7 @@ static bool put_all(gif_encoder *g)
 
     EGifSetGifVersion(g->gif, true); /* 89a: transparency */
     return put_screen(g->gif, g->palette, w, h) &&
+           put_comment(g->gif, g->base.spec.embed.copyright) &&
            (!g->palette->holes || put_transparency(g->gif, g->palette)) &&
            EGifPutImageDesc(g->gif, 0, 0, w, h, false, NULL) == GIF_OK && put_rows(g) &&
            close_gif(g);

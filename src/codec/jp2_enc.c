@@ -148,11 +148,6 @@ static opj_image_t *describe(const tg_encode_spec *spec)
                                   spec->fmt.channels >= 3 ? OPJ_CLRSPC_SRGB : OPJ_CLRSPC_GRAY);
     if (!image)
         return NULL;
-    if (spec->embed.icc.n) {
-        image->icc_profile_buf = tg_new(spec->embed.icc.n); /* freed by opj_image_destroy */
-        memcpy(image->icc_profile_buf, spec->embed.icc.p, spec->embed.icc.n);
-        image->icc_profile_len = (OPJ_UINT32)spec->embed.icc.n;
-    }
     image->x1 = spec->width_px;
     image->y1 = spec->height_px;
     if (tg_pixfmt_alpha(spec->fmt))

@@ -1,6 +1,7 @@
 /* JPEG output: baseline, accurate integer DCT, straight into the caller's buffer. */
 #include <stdlib.h>
 
+#include "embed.h"
 #include "encoder_ops.h"
 #include "jpeg_common.h"
 #include "jpeg_dest.h"
@@ -24,6 +25,16 @@ static void set_density(j_compress_ptr cinfo, const tg_encode_spec *spec)
     cinfo->Y_density = y;
 }
 
+/* Behind the JFIF marker, which jpeg_start_compress has written. */
+static void put_segments(jpeg_encoder *j)
+{
+    j_compress_ptr cinfo = &j->cinfo;
+
+    cinfo->dest->term_destination(cinfo);
+    tg_jpeg_segments(j->base.out, &j->base.spec, true);
+    cinfo->dest->init_destination(cinfo);
+}
+
 static bool jpeg_begin(tg_encoder *e, tg_err *err)
 {
     jpeg_encoder *j = (jpeg_encoder *)e;
@@ -44,6 +55,7 @@ static bool jpeg_begin(tg_encoder *e, tg_err *err)
     cinfo->dct_method = JDCT_ISLOW;
     set_density(cinfo, &e->spec);
     jpeg_start_compress(cinfo, TRUE);
+    put_segments(j);
     return true;
 }
 

@@ -3,15 +3,19 @@
 
 #include "encoder_ops.h"
 #include "tegula/num.h"
+#include "tegula/utf8.h"
 
-/* Objects in the order they are written: LENGTH is known only behind the stream. */
-enum { CATALOG = 1, PAGES, PAGE, CONTENT, IMAGE, LENGTH, OBJECTS };
+/* LENGTH is known only behind the stream. There are up to three more: what does not exist has no
+ * number. */
+enum { CATALOG = 1, PAGES, PAGE, CONTENT, IMAGE, LENGTH, OBJECTS, MAX_OBJECTS = OBJECTS + 3 };
 
 typedef struct pdf_encoder {
     tg_encoder base;
     tg_encoder *jpeg; /* writes into the same buffer */
     size_t start, stream;
-    size_t offset[OBJECTS]; /* from start */
+    size_t offset[MAX_OBJECTS];  /* from start */
+    int profile, metadata, info; /* numbers of these objects, 0 = there is none */
+    int objects;
 } pdf_encoder;
 
 #define PAGE_MAX_UNITS 14400.0 /* what PDF 1.x viewers take (annex C); 1 unit = 1/72 inch */
@@ -55,24 +59,87 @@ static void write_page(pdf_encoder *p)
     tg_buf_printf(out, "<< /Length %d >>\nstream\n%s\nendstream\nendobj\n", n, content);
 }
 
+/* entries: of its dictionary besides the length. */
+static void write_stream(pdf_encoder *p, int number, const char *entries, tg_str data)
+{
+    tg_buf *out = p->base.out;
+
+    begin_object(p, number);
+    tg_buf_printf(out, "<< %s /Length %zu >>\nstream\n", entries, data.n);
+    tg_buf_str(out, data);
+    tg_buf_z(out, "\nendstream\nendobj\n");
+}
+
+/* A text string (7.9.2.2): UTF-16, with its mark, as hexadecimal digits. */
+static void write_text(tg_buf *out, tg_str text)
+{
+    tg_buf_z(out, "<FEFF");
+    while (text.n) {
+        uint32_t code = tg_utf8_next(&text);
+
+        if (code > 0xffff)
+            tg_buf_printf(out, "%04X", 0xd7c0 + (code >> 10));
+        tg_buf_printf(out, "%04X", code > 0xffff ? 0xdc00 + (code & 0x3ff) : code);
+    }
+    tg_buf_z(out, ">");
+}
+
+/* What is embedded: the profile, the XMP packet, and the rights as an entry of the information
+ * dictionary (14.3.3). */
+static void write_embed(pdf_encoder *p)
+{
+    const tg_embed *embed = &p->base.spec.embed;
+
+    if (p->profile)
+        write_stream(p, p->profile, p->base.spec.fmt.channels == 1 ? "/N 1" : "/N 3", embed->icc);
+    if (p->metadata)
+        write_stream(p, p->metadata, "/Type /Metadata /Subtype /XML", embed->xmp);
+    if (p->info) {
+        begin_object(p, p->info);
+        tg_buf_z(p->base.out, "<< /Copyright ");
+        write_text(p->base.out, embed->copyright);
+        tg_buf_z(p->base.out, " >>\nendobj\n");
+    }
+}
+
+static void write_catalog(pdf_encoder *p)
+{
+    begin_object(p, CATALOG);
+    tg_buf_printf(p->base.out, "<< /Type /Catalog /Pages %d 0 R", PAGES);
+    if (p->metadata)
+        tg_buf_printf(p->base.out, " /Metadata %d 0 R", p->metadata);
+    tg_buf_z(p->base.out, " >>\nendobj\n");
+}
+
+/* The entry's value (8.6.5.5). */
+static void write_colour_space(pdf_encoder *p)
+{
+    tg_buf_z(p->base.out, "/ColorSpace ");
+    if (p->profile)
+        tg_buf_printf(p->base.out, "[ /ICCBased %d 0 R ]", p->profile);
+    else
+        tg_buf_z(p->base.out, p->base.spec.fmt.channels == 1 ? "/DeviceGray" : "/DeviceRGB");
+}
+
 /* Everything up to the JPEG stream. */
 static void write_head(pdf_encoder *p)
 {
     const tg_encode_spec *spec = &p->base.spec;
     tg_buf *out = p->base.out;
 
-    tg_buf_z(out, "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"); /* the bytes say that the file is binary */
-    begin_object(p, CATALOG);
-    tg_buf_printf(out, "<< /Type /Catalog /Pages %d 0 R >>\nendobj\n", PAGES);
+    /* Version 1.7 allows profiles of version 4; the bytes say that the file is binary. */
+    tg_buf_printf(out, "%%PDF-1.%c\n%%\xe2\xe3\xcf\xd3\n", p->profile ? '7' : '4');
+    write_catalog(p);
     begin_object(p, PAGES);
     tg_buf_printf(out, "<< /Type /Pages /Kids [%d 0 R] /Count 1 >>\nendobj\n", PAGE);
     write_page(p);
+    write_embed(p);
     begin_object(p, IMAGE);
     tg_buf_printf(out,
-                  "<< /Type /XObject /Subtype /Image /Width %u /Height %u /BitsPerComponent 8\n"
-                  "/ColorSpace %s /Filter /DCTDecode /Length %d 0 R >>\nstream\n",
-                  spec->width_px, spec->height_px,
-                  spec->fmt.channels == 1 ? "/DeviceGray" : "/DeviceRGB", LENGTH);
+                  "<< /Type /XObject /Subtype /Image /Width %u /Height %u /BitsPerComponent 8\n",
+                  spec->width_px, spec->height_px);
+    write_colour_space(p);
+    tg_buf_printf(out, " /Filter /DCTDecode /Length %d 0 R >>\nstream\n", LENGTH);
     p->stream = out->len;
 }
 
@@ -86,11 +153,13 @@ static void write_tail(pdf_encoder *p)
     tg_buf_printf(out, "%zu\nendobj\n", length);
     table = out->len - p->start;
     /* Entries of exactly 20 bytes: the blank in front of the line's end is part of them. */
-    tg_buf_printf(out, "xref\n0 %d\n0000000000 65535 f \n", OBJECTS);
-    for (int i = 1; i < OBJECTS; i++)
+    tg_buf_printf(out, "xref\n0 %d\n0000000000 65535 f \n", p->objects);
+    for (int i = 1; i < p->objects; i++)
         tg_buf_printf(out, "%010zu 00000 n \n", p->offset[i]);
-    tg_buf_printf(out, "trailer\n<< /Size %d /Root %d 0 R >>\nstartxref\n%zu\n%%%%EOF\n", OBJECTS,
-                  CATALOG, table);
+    tg_buf_printf(out, "trailer\n<< /Size %d /Root %d 0 R", p->objects, CATALOG);
+    if (p->info)
+        tg_buf_printf(out, " /Info %d 0 R", p->info);
+    tg_buf_printf(out, " >>\nstartxref\n%zu\n%%%%EOF\n", table);
 }
 
 static bool pdf_begin(tg_encoder *e, tg_err *err)
@@ -99,8 +168,13 @@ static bool pdf_begin(tg_encoder *e, tg_err *err)
     tg_encode_spec spec = e->spec;
 
     p->start = e->out->len;
+    p->objects = OBJECTS;
+    p->profile = spec.embed.icc.n ? p->objects++ : 0;
+    p->metadata = spec.embed.xmp.n ? p->objects++ : 0;
+    p->info = spec.embed.copyright.n ? p->objects++ : 0;
     write_head(p);
     spec.format = TG_FORMAT_JPEG;
+    spec.embed = (tg_embed){0};
     p->jpeg = tg_encoder_new(&spec, e->out, err);
     return p->jpeg != NULL;
 }

@@ -1,8 +1,10 @@
 /* PNG output: 8 and 16 bit, 1 bit for bitonal pictures. */
 #include <png.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "embed.h"
 #include "enc_rows.h"
 #include "encoder_ops.h"
 #include "tegula/mem.h"
@@ -14,6 +16,7 @@ typedef struct png_encoder {
     png_infop info;
     tg_err *err;     /* of the call under way */
     uint8_t *packed; /* one row of a bitonal picture */
+    tg_buf text;     /* of a chunk under way */
 } png_encoder;
 
 static void on_error(png_structp png, png_const_charp text)
@@ -43,6 +46,32 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
+/* iTXt, uncompressed, of no language: UTF-8 (PNG, 11.3.3.4). */
+static void set_text(png_encoder *p, const char *keyword, tg_str text)
+{
+    char key[32], none[1] = "";
+    png_text chunk = {.compression = PNG_ITXT_COMPRESSION_NONE, .key = key};
+
+    if (!text.n)
+        return;
+    p->text.len = 0;
+    snprintf(key, sizeof key, "%s", keyword);
+    chunk.text = (char *)tg_embed_z(&p->text, text);
+    chunk.lang = chunk.lang_key = none;
+    png_set_text(p->png, p->info, &chunk, 1);
+}
+
+static void set_embed(png_encoder *p, const tg_embed *embed)
+{
+    if (embed->icc.n) {
+        png_set_chunk_malloc_max(p->png, 0); /* libpng's limit is meant for reading */
+        png_set_iCCP(p->png, p->info, "icc", PNG_COMPRESSION_TYPE_BASE,
+                     (png_const_bytep)embed->icc.p, (png_uint_32)embed->icc.n);
+    }
+    set_text(p, "Copyright", embed->copyright);
+    set_text(p, "XML:com.adobe.xmp", embed->xmp);
+}
+
 static void write_header(png_encoder *p)
 {
     static const int colour_types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA,
@@ -57,6 +86,7 @@ static void write_header(png_encoder *p)
     if (x_per_m >= 0.5 && y_per_m >= 0.5 && x_per_m < 0x7fffffff && y_per_m < 0x7fffffff)
         png_set_pHYs(p->png, p->info, (png_uint_32)(x_per_m + 0.5), (png_uint_32)(y_per_m + 0.5),
                      PNG_RESOLUTION_METER);
+    set_embed(p, &spec->embed);
     png_write_info(p->png, p->info);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (bits == 16)
@@ -84,6 +114,7 @@ static bool png_begin(tg_encoder *e, tg_err *err)
     if (setjmp(png_jmpbuf(p->png)))
         return false;
     png_set_write_fn(p->png, p, on_write, on_flush);
+    png_set_benign_errors(p->png, 1);
     png_set_user_limits(p->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_compression_level(p->png, level);
     png_set_compression_buffer_size(p->png, 65536);
@@ -134,6 +165,7 @@ static void png_end(tg_encoder *e)
     if (p->png)
         png_destroy_write_struct(&p->png, &p->info);
     tg_image_free(p->packed);
+    tg_buf_free(&p->text);
 }
 
 const tg_encoder_ops tg_png_encoder_ops = {

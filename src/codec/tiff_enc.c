@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "embed.h"
 #include "enc_rows.h"
 #include "encoder_ops.h"
 #include "out_stream.h"
@@ -167,6 +168,20 @@ static bool set_resolution(TIFF *tif, const tg_encode_spec *spec)
            TIFFSetField(tif, TIFFTAG_YRESOLUTION, known ? spec->dpi_y : 1.0);
 }
 
+static bool set_embed(TIFF *tif, const tg_embed *embed)
+{
+    tg_buf copyright = {0};
+    bool ok = (!embed->icc.n ||
+               TIFFSetField(tif, TIFFTAG_ICCPROFILE, (uint32_t)embed->icc.n, embed->icc.p)) &&
+              (!embed->xmp.n ||
+               TIFFSetField(tif, TIFFTAG_XMLPACKET, (uint32_t)embed->xmp.n, embed->xmp.p)) &&
+              (!embed->copyright.n ||
+               TIFFSetField(tif, TIFFTAG_COPYRIGHT, tg_embed_z(&copyright, embed->copyright)));
+
+    tg_buf_free(&copyright);
+    return ok;
+}
+
 static bool set_tags(const tiff_encoder *t)
 {
     const tg_encode_spec *spec = &t->base.spec;
@@ -179,7 +194,8 @@ static bool set_tags(const tiff_encoder *t)
            TIFFSetField(tif, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
            TIFFSetField(tif, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
            set_compression(tif, spec) && set_colour(tif, spec) &&
-           TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, t->strip_rows) && set_resolution(tif, spec);
+           TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, t->strip_rows) && set_resolution(tif, spec) &&
+           set_embed(tif, &spec->embed);
 }
 
 /* ---- encoder ---- */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "embed.h"
 #include "enc_rows.h"
 #include "encoder_ops.h"
 #include "tegula/abandon.h"
@@ -11,6 +12,7 @@
 
 typedef struct webp_encoder {
     tg_encoder base;
+    size_t start; /* of the stream in the buffer */
     WebPConfig config;
     WebPPicture picture; /* argb is ours, by tg_image_alloc */
 } webp_encoder;
@@ -61,6 +63,7 @@ static bool webp_begin(tg_encoder *e, tg_err *err)
         return tg_fail(err, TG_ERR_INTERNAL, "the WebP library is of another version");
     if (!set_config(&w->config, e->spec.quality, err))
         return false;
+    w->start = e->out->len;
     picture->width = (int)e->spec.width_px;
     picture->height = (int)e->spec.height_px;
     picture->use_argb = 1;
@@ -89,7 +92,8 @@ static bool webp_finish(tg_encoder *e, tg_err *err)
     webp_encoder *w = (webp_encoder *)e;
 
     if (WebPEncode(&w->config, &w->picture))
-        return true;
+        return e->out->failed || tg_webp_embed(e->out, w->start, &e->spec) ||
+               tg_fail(err, TG_ERR_INTERNAL, "the image cannot be written as WebP");
     if (!tg_still_wanted(err))
         return false;
     if (e->out->failed)

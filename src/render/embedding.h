@@ -18,9 +18,4 @@ void tg_embedding_gather(tg_embedding *e, const tg_config *config, const tg_plan
                          tg_image *image);
 void tg_embedding_free(tg_embedding *e);
 
-static inline bool tg_embedding_is_empty(const tg_embedding *e)
-{
-    return e->embed.icc.n + e->embed.xmp.n + e->embed.copyright.n == 0;
-}
-
 #endif

@@ -153,20 +153,22 @@ static bool decode_and_encode(const tg_config *config, const tg_plan *plan, cons
     return ok;
 }
 
-/* True when the stored tile went out; false without an error when it has to be decoded after all: a
- * WebP tile would have to be taken apart to put something into it. */
-static bool send_stored(const tg_plan *plan, const tg_embedding *embedding, tg_image *image,
-                        tg_buf *out, tg_err *err)
+/* True when the stored tile went out; false without an error when it has to be decoded after all.
+ */
+static bool send_stored(const tg_plan *plan, const tg_embed *embed, tg_image *image, tg_buf *out,
+                        tg_err *err)
 {
+    tg_encode_spec spec = tg_plan_encode_spec(plan);
     tg_err stored = {0};
     size_t start = out->len;
-    bool add = !tg_embedding_is_empty(embedding);
-    if (add && plan->format != TG_FORMAT_JPEG)
-        return false;
-    if (image->codec->stored_tile(image, plan->level, plan->col, plan->row, out, &stored))
-        return !add || tg_jpeg_embed(out, start, &embedding->embed);
-    if (stored.kind != TG_ERR_NOT_IMPLEMENTED)
+    spec.embed = *embed;
+    if (image->codec->stored_tile(image, plan->level, plan->col, plan->row, out, &stored)) {
+        if (tg_stored_embed(out, start, &spec))
+            return true;
+        out->len = start;
+    } else if (stored.kind != TG_ERR_NOT_IMPLEMENTED) {
         *err = stored;
+    }
     return false;
 }
 
@@ -176,7 +178,7 @@ bool tg_render(const tg_config *config, const tg_plan *plan, tg_image *image, tg
     size_t start = out->len;
     tg_embedding embedding;
     tg_embedding_gather(&embedding, config, plan, image);
-    bool ok = (plan->stored && send_stored(plan, &embedding, image, out, err)) ||
+    bool ok = (plan->stored && send_stored(plan, &embedding.embed, image, out, err)) ||
               (err->kind == TG_ERR_NONE &&
                decode_and_encode(config, plan, &embedding.embed, image, out, err));
     tg_embedding_free(&embedding);

@@ -1,0 +1,26 @@
+#include "embed.h"
+
+#include "exif.h"
+
+const char *tg_embed_z(tg_buf *copy, tg_str text)
+{
+    tg_buf_str(copy, text);
+    tg_buf_append(copy, "", 1);
+    return copy->failed ? "" : (const char *)copy->data;
+}
+
+void tg_embed_exif(tg_buf *out, const tg_encode_spec *spec)
+{
+    tg_exif exif = {.dpi_x = spec->dpi_x, .dpi_y = spec->dpi_y, .copyright = spec->embed.copyright};
+
+    if (exif.copyright.n || (exif.dpi_x > 0 && exif.dpi_y > 0))
+        tg_exif_write(out, &exif);
+}
+
+bool tg_stored_embed(tg_buf *out, size_t start, const tg_encode_spec *spec)
+{
+    if (spec->format == TG_FORMAT_WEBP)
+        return tg_webp_embed(out, start, spec) && !out->failed;
+    tg_jpeg_embed(out, start, spec);
+    return !out->failed;
+}
