@@ -159,6 +159,10 @@ void tg_image_rest(tg_image *img);  /* when a request is done with it */
 bool tg_image_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,
                    size_t dst_stride, tg_err *err);
 
+/* As codec->block, for what goes into outputs: XMP says that the picture is upright, as it is then,
+ * and is left out when it cannot say so in as many bytes. */
+void tg_image_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
+
 /* Memory of tg_image_read besides dst, bytes. */
 uint64_t tg_image_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect);
 

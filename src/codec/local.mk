@@ -103,6 +103,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/webp_enc.c \
 	src/codec/webp_file.c \
 	src/codec/webp_riff.c \
-	src/codec/webp_riff.h
+	src/codec/webp_riff.h \
+	src/codec/xmp.c \
+	src/codec/xmp.h
 libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(ZLIB_CFLAGS) $(WEBP_CFLAGS) \
 	$(OPENJP2_CFLAGS) $(LCMS2_CFLAGS) $(HEIF_CFLAGS)

@@ -9,6 +9,7 @@
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tiff.h"
+#include "xmp.h"
 
 const tg_codec *const tg_codecs[] = {&tg_tiff_codec, &tg_jpeg_codec, &tg_jp2_codec,
                                      &tg_png_codec,  &tg_webp_codec, NULL};
@@ -99,6 +100,21 @@ bool tg_image_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void
 {
     return fits_resampler(img->native) ? img->codec->read(img, level, k, rect, dst, dst_stride, err)
                                        : read_as_rgb(img, level, k, rect, dst, dst_stride, err);
+}
+
+void tg_image_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out)
+{
+    size_t start = out->len;
+
+    if (!img->codec->block)
+        return;
+    img->codec->block(img, which, limit_bytes, out);
+    if (which != TG_BLOCK_XMP)
+        return;
+    while (out->len > start && out->data[out->len - 1] == 0) /* as C programs leave them */
+        out->len--;
+    if (out->len > start && !tg_xmp_upright((char *)out->data + start, out->len - start))
+        out->len = start;
 }
 
 uint64_t tg_image_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect)

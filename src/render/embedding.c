@@ -5,8 +5,7 @@
 
 static tg_str block(tg_image *image, tg_block which, size_t limit_bytes, tg_buf *out)
 {
-    if (image->codec->block)
-        image->codec->block(image, which, limit_bytes, out);
+    tg_image_block(image, which, limit_bytes, out);
     return tg_buf_view(out);
 }
 
