@@ -5,6 +5,14 @@
 #include "j2k_codestream.h"
 #include "jp2_form.h"
 
+#define TG_JP2_TOUCHES 16
+
+/* A unit of a level that was decoded in part; jp2_read.c. */
+typedef struct tg_jp2_touch {
+    uint32_t level; /* from 1 */
+    uint32_t x, y;
+} tg_jp2_touch;
+
 typedef struct tg_jp2 {
     tg_image base;
     tg_j2k_source file;
@@ -13,6 +21,8 @@ typedef struct tg_jp2 {
     tg_j2k_form form;
     uint16_t *palette;
     uint64_t cache_id;
+    tg_jp2_touch touched[TG_JP2_TOUCHES];
+    unsigned next_touch;
 } tg_jp2;
 
 /* Pixels are the samples of this component. */

@@ -92,6 +92,10 @@ static tg_level make_level(const tg_jp2 *j, unsigned k)
     /* Of a tiled codestream the same tiles at every level, so that a row of them is a band. */
     level.tile_w_px = h->cols > 1 ? doubled_to(TG_MAX(w >> k, 1), MIN_BAND_PX) : w;
     level.tile_h_px = h->rows > 1 ? doubled_to(TG_MAX(v >> k, 1), MIN_BAND_PX) : v;
+    if (h->high_throughput && h->cols * h->rows == 1) {
+        level.tile_w_px = level.width_px; /* decoded whole: to be read at once */
+        level.tile_h_px = level.height_px;
+    }
     if (level.width_px && level.height_px) {
         level.cols = tg_ceil_div_u32(level.width_px, level.tile_w_px);
         level.rows = tg_ceil_div_u32(level.height_px, level.tile_h_px);

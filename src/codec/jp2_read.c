@@ -1,5 +1,5 @@
-/* Pixels: a rectangle cut into the codestream's tiles, each decoded whole where it is worth
- * keeping, else as much of it as is wanted. */
+/* Pixels: a rectangle cut into the codestream's tiles, of each as much decoded as is wanted. What
+ * is wanted again and again is decoded whole and kept. */
 #include <string.h>
 
 #include "jp2.h"
@@ -8,16 +8,21 @@
 #include "tegula/num.h"
 #include "tegula/tile_cache.h"
 
-/* A part of a tile is decoded at once as long as OpenJPEG needs no more for its samples. */
-#define PART_BYTES  ((uint64_t)40 << 20)
-#define MIN_PART_PX 64
+/* Memory that OpenJPEG may take for the samples of a part. One of a codestream without tiles has a
+ * price before its first sample, so that it is to have many. */
+#define PART_BYTES       ((uint64_t)40 << 20)
+#define LARGE_PART_BYTES ((uint64_t)128 << 20)
+#define MIN_PART_PX      64
 
-/* One tile of the codestream at a level, and what of it is wanted. Coordinates are pixels of the
- * level from the reference grid's origin, as tg_j2k_place has them. */
+#define UNIT_PX 1024 /* decoded at once to be kept; a tile that is not much larger is one unit */
+#define CELL_PX 512  /* kept in pieces of this, so that few decoders' tiles fill the cache */
+
+/* One tile of the codestream at a level, or a unit of it, and what of it is wanted. Coordinates are
+ * pixels of the level from the reference grid's origin, as tg_j2k_place has them. */
 typedef struct tile_part {
     uint32_t col, row;
     unsigned k;
-    tg_rect tile, wanted;
+    tg_rect tile, unit, wanted;
     uint8_t *dst;
     size_t stride;
 } tile_part;
@@ -62,11 +67,15 @@ static tg_j2k_area area_of(const tg_jp2 *j, const tile_part *p, const tg_rect *r
 
 /* ---- decoding ---- */
 
-static bool decode(tg_jp2 *j, const tile_part *p, const tg_rect *r, uint8_t *dst, size_t stride,
-                   tg_err *err)
+/* OpenJPEG 2.5 gives flat grey for a part of a tile of HTJ2K: those are decoded whole. */
+static bool is_decoded_whole(const tg_jp2 *j)
+{
+    return j->codestream.header.high_throughput;
+}
+
+static opj_image_t *decode(tg_jp2 *j, const tile_part *p, const tg_rect *r, tg_err *err)
 {
     const tg_j2k_header *h = &j->codestream.header;
-    bool whole = same_rect(r, &p->tile) || h->high_throughput; /* see decode_parts */
     tg_j2k_wanted w = {.col = p->col,
                        .row = p->row,
                        .k = p->k,
@@ -74,26 +83,34 @@ static bool decode(tg_jp2 *j, const tile_part *p, const tg_rect *r, uint8_t *dst
                        .lenient = j->base.options.lenient,
                        .component = j->form.component,
                        .n_components = j->form.n_components};
-    opj_image_t *image;
-    bool ok;
 
-    w.area = whole ? tg_j2k_tile_area(h, p->col, p->row) : area_of(j, p, r);
-    image = tg_j2k_decode_tile(&j->codestream, &w, err);
-    if (!image)
-        return false;
-    ok = tg_j2k_place(&j->form, h, image, p->k, *r, dst, stride, err);
-    opj_image_destroy(image);
-    return ok;
+    w.area = is_decoded_whole(j) || same_rect(r, &p->tile) ? tg_j2k_tile_area(h, p->col, p->row)
+                                                           : area_of(j, p, r);
+    return tg_j2k_decode_tile(&j->codestream, &w, err);
 }
 
-/* Side of the parts that a tile is decoded in. OpenJPEG 2.5.0 gives flat grey for a part of a tile
- * of HTJ2K, so that those go whole. */
+static uint8_t *pixel_of(const tg_jp2 *j, const tile_part *p, uint32_t x, uint32_t y)
+{
+    return p->dst + (y - p->wanted.y) * p->stride +
+           (x - p->wanted.x) * tg_native_bytes(j->base.native);
+}
+
+static bool place(const tg_jp2 *j, const tile_part *p, const opj_image_t *image, const tg_rect *r,
+                  tg_err *err)
+{
+    return tg_j2k_place(&j->form, &j->codestream.header, image, p->k, *r,
+                        pixel_of(j, p, r->x, r->y), p->stride, err);
+}
+
+/* Size of the parts that what is wanted is decoded in. */
 static tg_rect part_size(const tg_jp2 *j, const tile_part *p)
 {
-    uint64_t px = PART_BYTES / (TG_J2K_PART_BYTES * (uint64_t)j->form.n_components);
+    const tg_j2k_header *h = &j->codestream.header;
+    uint64_t bytes = (uint64_t)h->cols * h->rows == 1 ? LARGE_PART_BYTES : PART_BYTES;
+    uint64_t px = bytes / (TG_J2K_PART_BYTES * (uint64_t)j->form.n_components);
     tg_rect r = p->wanted;
 
-    if (j->codestream.header.high_throughput || same_rect(&p->wanted, &p->tile))
+    if (is_decoded_whole(j) || same_rect(&p->wanted, &p->tile))
         return r;
     if ((uint64_t)r.w * r.h > px)
         r.w = (uint32_t)TG_MAX(px / TG_MIN(r.h, (uint32_t)px), MIN_PART_PX);
@@ -106,56 +123,172 @@ static tg_rect part_size(const tg_jp2 *j, const tile_part *p)
 
 static bool decode_parts(tg_jp2 *j, const tile_part *p, tg_err *err)
 {
-    size_t pixel = tg_native_bytes(j->base.native);
-    tg_rect size = part_size(j, p), r = size;
+    tg_rect size = part_size(j, p), r;
+    bool ok = true;
 
-    for (uint32_t y = 0; y < p->wanted.h; y += size.h)
-        for (uint32_t x = 0; x < p->wanted.w; x += size.w) {
-            r.x = p->wanted.x + x;
-            r.y = p->wanted.y + y;
-            r.w = TG_MIN(size.w, p->wanted.w - x);
-            r.h = TG_MIN(size.h, p->wanted.h - y);
-            if (!decode(j, p, &r, p->dst + y * p->stride + x * pixel, p->stride, err))
+    for (uint32_t y = 0; ok && y < p->wanted.h; y += size.h)
+        for (uint32_t x = 0; ok && x < p->wanted.w; x += size.w) {
+            opj_image_t *image;
+
+            r = (tg_rect){p->wanted.x + x, p->wanted.y + y, TG_MIN(size.w, p->wanted.w - x),
+                          TG_MIN(size.h, p->wanted.h - y)};
+            image = decode(j, p, &r, err);
+            ok = image && place(j, p, image, &r, err);
+            opj_image_destroy(image);
+        }
+    return ok;
+}
+
+/* ---- cells kept ---- */
+
+static bool intersect(const tg_rect *a, const tg_rect *b, tg_rect *out)
+{
+    uint32_t x1 = TG_MIN(a->x + a->w, b->x + b->w), y1 = TG_MIN(a->y + a->h, b->y + b->h);
+
+    out->x = TG_MAX(a->x, b->x);
+    out->y = TG_MAX(a->y, b->y);
+    if (x1 <= out->x || y1 <= out->y)
+        return false;
+    out->w = x1 - out->x;
+    out->h = y1 - out->y;
+    return true;
+}
+
+/* Squares of a tile from its corner on; the n-th of each axis. */
+static tg_rect square(const tg_rect *tile, uint32_t side_px, uint32_t col, uint32_t row)
+{
+    uint32_t x = col * side_px, y = row * side_px;
+
+    return (tg_rect){tile->x + x, tile->y + y, TG_MIN(side_px, tile->w - x),
+                     TG_MIN(side_px, tile->h - y)};
+}
+
+/* Squares that a rectangle of the tile touches: [x, x + w) x [y, y + h) of them. */
+static tg_rect squares(const tg_rect *tile, uint32_t side_px, const tg_rect *r)
+{
+    uint32_t x = (r->x - tile->x) / side_px, y = (r->y - tile->y) / side_px;
+
+    return (tg_rect){x, y, (r->x + r->w - 1 - tile->x) / side_px - x + 1,
+                     (r->y + r->h - 1 - tile->y) / side_px - y + 1};
+}
+
+/* Cells are numbered through all tiles. */
+static tg_tile_key cell_key(const tg_jp2 *j, const tile_part *p, uint32_t col, uint32_t row)
+{
+    const tg_j2k_header *h = &j->codestream.header;
+
+    return (tg_tile_key){j->cache_id, p->col * (h->tile_w / CELL_PX + 1) + col,
+                         p->row * (h->tile_h / CELL_PX + 1) + row, (uint16_t)p->k, 0};
+}
+
+static void copy_cell(const tg_jp2 *j, const tile_part *p, const tg_rect *cell,
+                      const uint8_t *pixels)
+{
+    size_t pixel = tg_native_bytes(j->base.native);
+    tg_rect r;
+
+    if (!intersect(cell, &p->wanted, &r))
+        return;
+    pixels += ((size_t)(r.y - cell->y) * cell->w + (r.x - cell->x)) * pixel;
+    for (uint32_t y = 0; y < r.h; y++)
+        memcpy(pixel_of(j, p, r.x, r.y + y), pixels + (size_t)y * cell->w * pixel, r.w * pixel);
+}
+
+/* False when a cell is not there. */
+static bool copy_cells(const tg_jp2 *j, const tile_part *p)
+{
+    tg_rect n = squares(&p->tile, CELL_PX, &p->wanted);
+
+    for (uint32_t row = n.y; row < n.y + n.h; row++)
+        for (uint32_t col = n.x; col < n.x + n.w; col++) {
+            tg_tile_key key = cell_key(j, p, col, row);
+            const uint8_t *pixels = tg_tile_cache_get(&key);
+            tg_rect cell = square(&p->tile, CELL_PX, col, row);
+
+            if (!pixels)
                 return false;
+            copy_cell(j, p, &cell, pixels);
         }
     return true;
 }
 
-/* ---- tiles kept ---- */
-
-/* A tile of which much is wanted is decoded whole when it can be kept: what is around a view is
- * asked for next. */
-static bool is_worth_keeping(const tg_jp2 *j, const tile_part *p)
+static void keep_cells(const tg_jp2 *j, const tile_part *p, const opj_image_t *image)
 {
-    uint64_t all = (uint64_t)p->tile.w * p->tile.h, some = (uint64_t)p->wanted.w * p->wanted.h;
+    tg_rect n = squares(&p->tile, CELL_PX, &p->unit);
 
-    return j->base.keep_tiles && (j->codestream.header.high_throughput || some >= all / 4);
+    for (uint32_t row = n.y; row < n.y + n.h; row++)
+        for (uint32_t col = n.x; col < n.x + n.w; col++) {
+            tg_tile_key key = cell_key(j, p, col, row);
+            tg_rect cell = square(&p->tile, CELL_PX, col, row);
+            size_t stride = cell.w * tg_native_bytes(j->base.native);
+            uint8_t *pixels = tg_tile_cache_put(&key, cell.h * stride);
+            tg_err err = {0};
+
+            if (pixels && !tg_j2k_place(&j->form, &j->codestream.header, image, p->k, cell, pixels,
+                                        stride, &err))
+                tg_tile_cache_drop(&key);
+        }
 }
 
-static const uint8_t *fill_cache(tg_jp2 *j, const tile_part *p, const tg_tile_key *key, tg_err *err)
+static bool decode_unit(tg_jp2 *j, const tile_part *p, tg_err *err)
 {
-    size_t stride = p->tile.w * tg_native_bytes(j->base.native);
-    uint8_t *tile = is_worth_keeping(j, p) ? tg_tile_cache_put(key, p->tile.h * stride) : NULL;
+    opj_image_t *image = decode(j, p, &p->unit, err);
+    bool ok = image && place(j, p, image, &p->wanted, err);
 
-    if (!tile || decode(j, p, &p->tile, tile, stride, err))
-        return tile;
-    tg_tile_cache_drop(key);
-    return NULL;
+    if (ok)
+        keep_cells(j, p, image);
+    opj_image_destroy(image);
+    return ok;
 }
 
+/* A unit that a part was decoded of lately. */
+static bool was_touched(tg_jp2 *j, const tile_part *p)
+{
+    tg_jp2_touch touch = {p->k + 1, p->unit.x, p->unit.y};
+
+    for (unsigned i = 0; i < TG_JP2_TOUCHES; i++)
+        if (memcmp(&j->touched[i], &touch, sizeof touch) == 0)
+            return true;
+    j->touched[j->next_touch++ % TG_JP2_TOUCHES] = touch;
+    return false;
+}
+
+/* The first part of a unit is decoded by itself. With the second the rest is likely to be asked
+ * for, too, and together it costs less. */
+static bool read_unit(tg_jp2 *j, const tile_part *p, tg_err *err)
+{
+    uint64_t all = (uint64_t)p->unit.w * p->unit.h, some = (uint64_t)p->wanted.w * p->wanted.h;
+    size_t bytes = all * tg_native_bytes(j->base.native);
+
+    if (copy_cells(j, p))
+        return true;
+    if (bytes <= tg_tile_cache_budget() / 2 &&
+        (some >= all / 2 || is_decoded_whole(j) || was_touched(j, p)))
+        return decode_unit(j, p, err);
+    return decode_parts(j, p, err);
+}
+
+/* What has no use for the cache is not cut into units: a part of a large tile has its price. */
 static bool read_tile(tg_jp2 *j, const tile_part *p, tg_err *err)
 {
-    tg_tile_key key = {j->cache_id, p->col, p->row, (uint16_t)p->k, 0};
-    size_t pixel = tg_native_bytes(j->base.native);
-    const uint8_t *tile = tg_tile_cache_get(&key);
+    uint64_t all = (uint64_t)p->tile.w * p->tile.h;
+    uint32_t side_px = is_decoded_whole(j) || all <= 2 * UNIT_PX * UNIT_PX
+                           ? TG_MAX(p->tile.w, p->tile.h)
+                           : UNIT_PX;
+    tg_rect n = squares(&p->tile, side_px, &p->wanted);
 
-    if (!tile)
-        tile = fill_cache(j, p, &key, err);
-    if (!tile)
-        return err->kind == TG_ERR_NONE && decode_parts(j, p, err);
-    tile += ((size_t)(p->wanted.y - p->tile.y) * p->tile.w + (p->wanted.x - p->tile.x)) * pixel;
-    for (uint32_t y = 0; y < p->wanted.h; y++)
-        memcpy(p->dst + y * p->stride, tile + (size_t)y * p->tile.w * pixel, p->wanted.w * pixel);
+    if (!j->base.keep_tiles)
+        return decode_parts(j, p, err);
+    for (uint32_t row = n.y; row < n.y + n.h; row++)
+        for (uint32_t col = n.x; col < n.x + n.w; col++) {
+            tile_part unit = *p;
+
+            unit.unit = square(&p->tile, side_px, col, row);
+            intersect(&unit.unit, &p->wanted, &unit.wanted);
+            unit.dst = pixel_of(j, p, unit.wanted.x, unit.wanted.y);
+            if (!read_unit(j, &unit, err))
+                return false;
+        }
     return true;
 }
 
@@ -197,19 +330,6 @@ static uint32_t tile_at(uint32_t pixel, uint32_t d, unsigned k, uint32_t tile_0,
     uint64_t i = grid > tile_0 ? (grid - tile_0) / tile_side : 0;
 
     return (uint32_t)TG_MIN(i, (uint64_t)n_tiles - 1);
-}
-
-static bool intersect(const tg_rect *a, const tg_rect *b, tg_rect *out)
-{
-    uint32_t x1 = TG_MIN(a->x + a->w, b->x + b->w), y1 = TG_MIN(a->y + a->h, b->y + b->h);
-
-    out->x = TG_MAX(a->x, b->x);
-    out->y = TG_MAX(a->y, b->y);
-    if (x1 <= out->x || y1 <= out->y)
-        return false;
-    out->w = x1 - out->x;
-    out->h = y1 - out->y;
-    return true;
 }
 
 bool tg_jp2_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void *dst,
@@ -260,7 +380,7 @@ uint64_t tg_jp2_working_bytes(const tg_image *img, unsigned level, unsigned k, t
         p.wanted.w = TG_MIN(rect.w, p.tile.w);
         p.wanted.h = TG_MIN(rect.h, p.tile.h);
         p.wanted = part_size(j, &p);
-        if (!h->high_throughput)
+        if (!is_decoded_whole(j))
             area = area_of(j, &p, &p.wanted);
     }
     return tg_j2k_decode_bytes(h, &tile, &area, level, h->n_components) +
