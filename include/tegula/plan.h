@@ -32,6 +32,7 @@ typedef struct tg_plan {
     uint32_t scaled_w, scaled_h; /* geometry's w and h, swapped where the image lies on its side */
     /* behind the scaler, in this order: colour, mirror, rotation, quality, depth, alpha */
     const tg_colour *colour; /* NULL: nothing to convert */
+    bool keeps_profile;      /* of the image; it goes into the result */
     bool mirror;             /* the image's own orientation is part of mirror and turn */
     unsigned quarter;        /* 1..3 clockwise quarter turns, 0 none */
     double angle;            /* else degrees; 0 none */

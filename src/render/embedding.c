@@ -9,17 +9,11 @@ static tg_str block(tg_image *image, tg_block which, size_t limit_bytes, tg_buf 
     return tg_buf_view(out);
 }
 
-/* A profile for colours says nothing of a picture that has become gray. */
-static bool profile_fits(const tg_plan *plan)
-{
-    return (plan->read_fmt.channels >= 3) == (plan->out_fmt.channels >= 3);
-}
-
 void tg_embedding_gather(tg_embedding *e, const tg_config *config, const tg_plan *plan,
                          tg_image *image)
 {
     *e = (tg_embedding){0};
-    if (profile_fits(plan))
+    if (plan->keeps_profile)
         e->embed.icc = tg_colour_profile(image->colour);
     if (config->keep_metadata) {
         e->embed.xmp = block(image, TG_BLOCK_XMP, MAX_XMP_BYTES, &e->xmp);

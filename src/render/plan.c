@@ -131,6 +131,18 @@ static void plan_dpi(tg_plan *p, const tg_image *image, const tg_job *job)
     p->dpi_y = lies ? across : down;
 }
 
+/* A profile stays where it can go along: not in GIF, and one for colours says nothing of a picture
+ * that has become gray. */
+static void plan_colour(tg_plan *p, const tg_image *image)
+{
+    bool kept = tg_colour_profile(image->colour).n > 0;
+    p->keeps_profile = kept && tg_formats[p->format].icc && !p->gray && !p->bitonal;
+    if (p->keeps_profile || (tg_colour_is_identity(image->colour) && !kept))
+        p->colour = NULL;
+    else
+        p->colour = image->colour;
+}
+
 static void plan_output(tg_plan *p, const tg_config *config, const tg_image *image,
                         const tg_job *job)
 {
@@ -140,7 +152,7 @@ static void plan_output(tg_plan *p, const tg_config *config, const tg_image *ima
     p->bitonal = job->quality == TG_QUALITY_BITONAL;
     p->gray = colour && (p->bitonal || job->quality == TG_QUALITY_GRAY);
     p->read_fmt = image->fmt;
-    p->colour = tg_colour_is_identity(image->colour) ? NULL : image->colour;
+    plan_colour(p, image);
     p->out_fmt.bits = (uint8_t)TG_MIN(image->fmt.bits, format->max_bits);
     p->out_fmt.channels = colour && !p->gray ? 3 : 1;
     if (alpha && format->alpha && !p->bitonal)
