@@ -38,3 +38,7 @@ check_PROGRAMS += tests/test_colour
 tests_test_colour_SOURCES = tests/test_colour.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_colour_CPPFLAGS = $(AM_CPPFLAGS) $(LCMS2_CFLAGS)
 tests_test_colour_LDADD = $(CODEC_TEST_LIBS)
+check_PROGRAMS += tests/test_embed
+tests_test_embed_SOURCES = tests/test_embed.c tests/encoding.h tests/fixture.c tests/fixture.h tests/check.h
+tests_test_embed_CPPFLAGS = $(AM_CPPFLAGS) $(JPEG_CFLAGS) $(WEBP_CFLAGS)
+tests_test_embed_LDADD = $(CODEC_TEST_LIBS)
