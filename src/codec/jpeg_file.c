@@ -47,13 +47,26 @@ static bool check_frame(const tg_jpeg_header *h, tg_err *err)
     return true;
 }
 
+/* Reduced blocks of all components are square: where chroma is four times coarser one way than the
+ * other (4:1:1), libjpeg would make it coarser still. */
+static bool reduces_well(const tg_jpeg_header *h)
+{
+    for (unsigned i = 1; i < h->components; i++) {
+        unsigned across = h->h_factor[0] * h->v_factor[i], down = h->v_factor[0] * h->h_factor[i];
+
+        if (across >= 4 * down || down >= 4 * across)
+            return false;
+    }
+    return true;
+}
+
 static void describe(jpeg_file *j)
 {
     static const tg_space spaces[] = {[1] = TG_SPACE_GRAY, [3] = TG_SPACE_RGB, [4] = TG_SPACE_CMYK};
     tg_image *img = &j->flat.base;
 
     img->native = (tg_native){.space = spaces[j->header.components], .bits = 8};
-    img->level[0].max_reduction = tg_flat_reduction(&j->flat, 3);
+    img->level[0].max_reduction = reduces_well(&j->header) ? tg_flat_reduction(&j->flat, 3) : 0;
     img->dpi_x = j->header.dpi_x;
     img->dpi_y = j->header.dpi_y;
     tg_part_take_exif(j->header.exif, img);

@@ -20,9 +20,10 @@
 typedef struct webp_file {
     tg_flat flat;
     tg_webp_header header;
-    bool whole;      /* the frame is all of the canvas */
-    uint8_t *raster; /* while the decoder is live; its rows have f->w pixels, */
-    size_t stride;   /* or those of the frame where that is not the canvas */
+    bool whole;        /* the frame is all of the canvas */
+    unsigned halvings; /* of the raster's height that are left to do: see halvings_left */
+    uint8_t *raster;   /* while the decoder is live; its rows have f->w pixels, */
+    size_t stride;     /* or those of the frame where that is not the canvas */
 } webp_file;
 
 static bool webp_probe(const uint8_t *head, size_t n)
@@ -77,14 +78,22 @@ static uint64_t library_bytes(const tg_webp_header *h)
                                                                        : 0);
 }
 
-/* Columns of the frame, reduced: those of the canvas that are wanted with a margin, or all. */
+/* libwebp leaves out its deblocking filter when it reduces a lossy picture both ways. So it does
+ * one way, and the rows are averaged here. */
+static unsigned halvings_left(const webp_file *w, unsigned k)
+{
+    return w->header.lossless ? 0 : k;
+}
+
+/* The part of the frame to decode, reduced: of a whole picture the columns that are wanted with a
+ * margin. Not when libwebp reduces it, because the rounding would depend on the width. */
 static tg_rect wanted(const webp_file *w, unsigned k, uint32_t x, uint32_t width)
 {
     uint32_t whole_w = tg_reduced_px(w->header.frame.w, k);
     uint32_t whole_h = tg_reduced_px(w->header.frame.h, k);
     uint32_t from = x > MARGIN_PX ? (x - MARGIN_PX) & ~1u : 0;
 
-    if (!w->whole)
+    if (!w->whole || k > 0)
         return (tg_rect){0, 0, whole_w, whole_h};
     return (tg_rect){from, 0, TG_MIN(x + width + MARGIN_PX, whole_w) - from, whole_h};
 }
@@ -95,7 +104,7 @@ static void configure(WebPDecoderConfig *config, const webp_file *w, unsigned k,
     config->output.is_external_memory = 1;
     config->output.u.RGBA.rgba = w->raster;
     config->output.u.RGBA.stride = (int)w->stride;
-    config->output.u.RGBA.size = w->stride * rect.h;
+    config->output.u.RGBA.size = w->stride * (rect.h << w->halvings);
     /* A multiple of 2^k, so that every reduced pixel is the mean of its square. */
     config->options.use_cropping = 1;
     config->options.crop_left = (int)(rect.x << k);
@@ -103,7 +112,7 @@ static void configure(WebPDecoderConfig *config, const webp_file *w, unsigned k,
     config->options.crop_height = (int)(rect.h << k);
     config->options.use_scaling = k > 0;
     config->options.scaled_width = (int)rect.w;
-    config->options.scaled_height = (int)rect.h;
+    config->options.scaled_height = (int)(rect.h << w->halvings);
 }
 
 static bool fail_status(VP8StatusCode status, tg_err *err)
@@ -146,14 +155,15 @@ static bool webp_start(tg_flat *f, tg_err *err)
 
     f->x = w->whole ? rect.x : 0;
     f->w = w->whole ? rect.w : w->header.width_px;
+    w->halvings = halvings_left(w, f->k);
     w->stride = rect.w * tg_native_bytes(f->base.native);
     if (!tg_flat_admit(library_bytes(&w->header), err))
         return false;
-    w->raster = tg_image_alloc(rect.h, w->stride, err);
+    w->raster = tg_image_alloc((size_t)rect.h << w->halvings, w->stride, err);
     data = w->raster ? tg_image_alloc(stream->n, 1, err) : NULL;
     ok = data && tg_read_at(f->base.fd, data, stream->n, stream->at, err);
     if (ok) {
-        memset(w->raster, 0xff, w->stride * rect.h);
+        memset(w->raster, 0xff, w->stride * (rect.h << w->halvings));
         ok = decode(w, data, rect, err);
     }
     tg_image_free(data);
@@ -171,15 +181,30 @@ static void place_row(const webp_file *w, uint8_t *dst, uint32_t y)
         memcpy(dst + frame->x * px_bytes, w->raster + (y - frame->y) * w->stride, w->stride);
 }
 
+static void average_row(const webp_file *w, uint8_t *dst, uint32_t y)
+{
+    unsigned n = 1u << w->halvings;
+    const uint8_t *from = w->raster + (size_t)y * n * w->stride;
+
+    for (size_t i = 0; i < w->stride; i++) {
+        unsigned sum = n / 2;
+
+        for (unsigned row = 0; row < n; row++)
+            sum += from[row * w->stride + i];
+        dst[i] = (uint8_t)(sum >> w->halvings);
+    }
+}
+
 static bool webp_rows(tg_flat *f, uint8_t *dst, size_t stride, uint32_t n, tg_err *err)
 {
     const webp_file *w = (const webp_file *)f;
 
     (void)err;
-    if (dst && w->whole)
+    if (dst && w->whole && !w->halvings)
         tg_flat_copy(f, w->raster, dst, stride, n);
-    for (uint32_t i = 0; dst && !w->whole && i < n; i++)
-        place_row(w, dst + i * stride, f->next_row + i);
+    else
+        for (uint32_t i = 0; dst && i < n; i++)
+            (w->whole ? average_row : place_row)(w, dst + i * stride, f->next_row + i);
     return true;
 }
 
@@ -200,7 +225,7 @@ static uint64_t webp_working_bytes(const tg_image *img, unsigned level, unsigned
 
     (void)level;
     return library_bytes(&w->header) + w->header.stream.n +
-           (uint64_t)columns.w * columns.h * tg_native_bytes(img->native);
+           ((uint64_t)columns.w * columns.h << halvings_left(w, k)) * tg_native_bytes(img->native);
 }
 
 static void webp_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out)
