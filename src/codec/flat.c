@@ -93,16 +93,13 @@ static void blank(const tg_flat *f, uint8_t *dst, size_t stride, uint32_t n)
         memset(dst + i * stride, ink ? 0 : 0xff, f->w * tg_native_bytes(f->base.native));
 }
 
-/* Damage that options.lenient overlooks: from here on the picture is white. Without a first row
- * there is nothing to show. */
-static bool overlook(tg_flat *f, tg_err *err)
+bool tg_flat_overlook(const tg_flat *f, tg_err *err)
 {
-    if (!f->base.options.lenient || err->kind != TG_ERR_CORRUPT || f->next_row == 0)
+    if (!f->base.options.lenient || err->kind != TG_ERR_CORRUPT)
         return false;
-    tg_log(TG_LOG_ERROR, "%s is damaged at row %u of %u and shown as far as it goes: %s %s",
-           f->base.codec->name, f->next_row, height_px(f, f->k), err->msg, err->detail);
+    tg_log(TG_LOG_ERROR, "a %s file is damaged and shown as far as it goes: %s %s",
+           f->base.codec->name, err->msg, err->detail);
     *err = (tg_err){0};
-    f->broken = true;
     return true;
 }
 
@@ -114,8 +111,11 @@ static bool next_rows(tg_flat *f, uint8_t *dst, size_t stride, uint32_t n, tg_er
     for (uint32_t done = 0; done < n; done += step) {
         uint8_t *to = dst ? dst + done * stride : NULL;
 
-        if (!f->broken && !f->ops->rows(f, to, stride, step, err) && !overlook(f, err))
-            return false;
+        if (!f->broken && !f->ops->rows(f, to, stride, step, err)) {
+            if (f->next_row == 0 || !tg_flat_overlook(f, err))
+                return false; /* without a first row there is nothing to show */
+            f->broken = true;
+        }
         if (f->broken)
             blank(f, to, stride, step);
         f->next_row += step;

@@ -47,6 +47,9 @@ bool tg_flat_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void 
 void tg_flat_rest(tg_image *img);
 void tg_flat_close(tg_flat *f);
 
+/* True for damage that options.lenient overlooks: logged and no error any more. */
+bool tg_flat_overlook(const tg_flat *f, tg_err *err);
+
 /* The next n rows out of a raster of the whole height, whose rows have f->w pixels. */
 void tg_flat_copy(const tg_flat *f, const uint8_t *raster, uint8_t *dst, size_t stride, uint32_t n);
 

@@ -17,6 +17,7 @@ libtg_codec_a_SOURCES = \
 	src/codec/flat.c \
 	src/codec/flat.h \
 	src/codec/gif_enc.c \
+	src/codec/gif_file.c \
 	src/codec/j2k_codestream.c \
 	src/codec/j2k_codestream.h \
 	src/codec/j2k_cost.c \

@@ -8,7 +8,6 @@
 #include "flat.h"
 #include "png_chunks.h"
 #include "read_at.h"
-#include "tegula/log.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 
@@ -23,9 +22,7 @@ typedef struct png_file {
     png_infop info;
     tg_err *err;     /* of the call under way */
     uint8_t *raster; /* of an interlaced picture */
-    uint64_t at_bytes;
-    size_t buffer_at, buffer_n;
-    uint8_t buffer[32768];
+    tg_reader reader;
 } png_file;
 
 static bool png_probe(const uint8_t *head, size_t n)
@@ -106,22 +103,8 @@ static void on_read(png_structp png, png_bytep dst, size_t n)
 {
     png_file *p = png_get_io_ptr(png);
 
-    while (n > 0) {
-        size_t take = TG_MIN(n, p->buffer_n - p->buffer_at);
-
-        if (take == 0) {
-            p->buffer_n = tg_read_up_to(p->flat.base.fd, p->buffer, sizeof p->buffer, p->at_bytes);
-            p->buffer_at = 0;
-            p->at_bytes += p->buffer_n;
-            if (p->buffer_n == 0)
-                png_error(png, "the file is cut short");
-            continue;
-        }
-        memcpy(dst, p->buffer + p->buffer_at, take);
-        p->buffer_at += take;
-        dst += take;
-        n -= take;
-    }
+    if (tg_reader_take(&p->reader, dst, n) < n)
+        png_error(png, "the file is cut short");
 }
 
 /* All samples of 8 or 16 bits, palette as colours, tRNS as alpha. What libpng thinks of tRNS may
@@ -175,17 +158,6 @@ static bool read_interlaced(png_file *p, tg_err *err)
     return true;
 }
 
-/* The passes that are there show the whole picture coarsely. */
-static bool overlook(const png_file *p, tg_err *err)
-{
-    if (!p->flat.base.options.lenient || err->kind != TG_ERR_CORRUPT)
-        return false;
-    tg_log(TG_LOG_ERROR, "an interlaced PNG is damaged and shown as far as it goes: %s",
-           err->detail);
-    *err = (tg_err){0};
-    return true;
-}
-
 static uint64_t pixel_bytes(const tg_png_header *h)
 {
     static const uint8_t samples[7] = {[0] = 1, [2] = 3, [3] = 1, [4] = 2, [6] = 4};
@@ -208,8 +180,7 @@ static bool png_start(tg_flat *f, tg_err *err)
     f->x = 0;
     f->w = p->header.width_px;
     p->err = err;
-    p->at_bytes = 0;
-    p->buffer_at = p->buffer_n = 0;
+    tg_reader_begin(&p->reader, f->base.fd, f->size_bytes);
     if (!can_be_whole(p, err))
         return false;
     p->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, p, on_alloc,
@@ -218,7 +189,7 @@ static bool png_start(tg_flat *f, tg_err *err)
     if (!p->info)
         return tg_fail(err, TG_ERR_BUSY, "no memory for decoding PNG");
     if (setjmp(png_jmpbuf(p->png)))
-        return p->raster && overlook(p, err);
+        return p->raster && tg_flat_overlook(f, err); /* passes that are there show all coarsely */
     return read_header(p, err) && (!p->header.interlaced || read_interlaced(p, err));
 }
 

@@ -1,7 +1,10 @@
 #include "read_at.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "tegula/num.h"
 
 static ssize_t read_once(int fd, void *dst, size_t n, uint64_t offset_bytes)
 {
@@ -47,4 +50,36 @@ bool tg_append_at(tg_buf *out, int fd, size_t n, uint64_t offset_bytes)
         return n == 0;
     out->len += n;
     return true;
+}
+
+void tg_reader_begin(tg_reader *r, int fd, uint64_t end_bytes)
+{
+    r->fd = fd;
+    r->at_bytes = 0;
+    r->end_bytes = end_bytes;
+    r->buffer_at = r->buffer_n = 0;
+}
+
+static bool refill(tg_reader *r)
+{
+    size_t want = (size_t)TG_MIN(sizeof r->buffer, r->end_bytes - r->at_bytes);
+
+    r->buffer_at = 0;
+    r->buffer_n = tg_read_up_to(r->fd, r->buffer, want, r->at_bytes);
+    r->at_bytes += r->buffer_n;
+    return r->buffer_n > 0;
+}
+
+size_t tg_reader_take(tg_reader *r, void *dst, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n && (r->buffer_at < r->buffer_n || refill(r))) {
+        size_t take = TG_MIN(n - done, r->buffer_n - r->buffer_at);
+
+        memcpy((char *)dst + done, r->buffer + r->buffer_at, take);
+        r->buffer_at += take;
+        done += take;
+    }
+    return done;
 }

@@ -18,6 +18,18 @@ size_t tg_read_up_to(int fd, void *dst, size_t n, uint64_t offset_bytes);
 /* Appends n bytes at the offset, or leaves out as it was and returns false. */
 bool tg_append_at(tg_buf *out, int fd, size_t n, uint64_t offset_bytes);
 
+/* The file from front to back, for libraries that ask for a few bytes at a time. */
+typedef struct tg_reader {
+    int fd;
+    uint64_t at_bytes, end_bytes; /* what of the file is still to be read */
+    size_t buffer_at, buffer_n;
+    uint8_t buffer[32768];
+} tg_reader;
+
+void tg_reader_begin(tg_reader *r, int fd, uint64_t end_bytes);
+/* Up to n bytes, fewer only at the end. */
+size_t tg_reader_take(tg_reader *r, void *dst, size_t n);
+
 static inline uint16_t tg_be16(const uint8_t *p)
 {
     return (uint16_t)(p[0] << 8 | p[1]);

@@ -11,8 +11,13 @@
 #include "tiff.h"
 #include "xmp.h"
 
-const tg_codec *const tg_codecs[] = {&tg_tiff_codec, &tg_jpeg_codec, &tg_jp2_codec,
-                                     &tg_png_codec,  &tg_webp_codec, NULL};
+const tg_codec *const tg_codecs[] = {
+    &tg_tiff_codec, &tg_jpeg_codec, &tg_jp2_codec, &tg_png_codec, &tg_webp_codec,
+#ifdef HAVE_GIF
+    &tg_gif_codec,
+#endif
+    NULL,
+};
 
 #define HEAD_BYTES 64
 

@@ -7,7 +7,6 @@
 #include "codecs.h"
 #include "flat.h"
 #include "read_at.h"
-#include "tegula/log.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "webp_riff.h"
@@ -123,16 +122,7 @@ static bool fail_status(VP8StatusCode status, tg_err *err)
     return tg_fail_detail(err, "libwebp: status %d", (int)status);
 }
 
-/* libwebp fills the raster from the top; it was white. */
-static bool overlook(const webp_file *w, VP8StatusCode status)
-{
-    if (!w->flat.base.options.lenient || status == VP8_STATUS_OUT_OF_MEMORY)
-        return false;
-    tg_log(TG_LOG_ERROR, "a WebP file is damaged and shown as far as it goes: libwebp status %d",
-           (int)status);
-    return true;
-}
-
+/* Of damaged data the raster, white before, has what libwebp came to. */
 static bool decode(webp_file *w, const uint8_t *data, tg_rect rect, tg_err *err)
 {
     WebPDecoderConfig config;
@@ -142,7 +132,7 @@ static bool decode(webp_file *w, const uint8_t *data, tg_rect rect, tg_err *err)
         return tg_fail(err, TG_ERR_INTERNAL, "libwebp is of another version");
     configure(&config, w, w->flat.k, rect);
     status = WebPDecode(data, w->header.stream.n, &config);
-    return status == VP8_STATUS_OK || overlook(w, status) || fail_status(status, err);
+    return status == VP8_STATUS_OK || fail_status(status, err) || tg_flat_overlook(&w->flat, err);
 }
 
 static bool webp_start(tg_flat *f, tg_err *err)
