@@ -85,6 +85,7 @@ typedef struct tg_tiff_dir {
 /* Describes the directory f stands at. False (TG_ERR_CORRUPT, TG_ERR_TOO_LARGE) when it contradicts
  * itself or the file; an unknown kind is true with a refusal. */
 bool tg_tiff_dir_read(tg_tiff_file *f, tg_tiff_dir *dir, tg_err *err);
+bool tg_tiff_is_ccitt(const tg_tiff_dir *dir);
 
 /* The directories of image number `page`, largest first. Returns their number, 0 with err. */
 unsigned tg_tiff_find_levels(tg_tiff_file *f, unsigned page, tg_tiff_dir out[TG_MAX_LEVELS],

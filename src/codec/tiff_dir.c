@@ -42,17 +42,24 @@ static bool read_size(TIFF *tif, tg_tiff_dir *d, tg_err *err)
     return true;
 }
 
-static uint16_t default_photometric(const tg_tiff_dir *d)
+bool tg_tiff_is_ccitt(const tg_tiff_dir *d)
 {
     switch (d->compression) {
     case COMPRESSION_CCITTRLE:
     case COMPRESSION_CCITTRLEW:
     case COMPRESSION_CCITTFAX3:
     case COMPRESSION_CCITTFAX4:
-        return PHOTOMETRIC_MINISWHITE;
+        return true;
     default:
-        return d->samples < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
+        return false;
     }
+}
+
+static uint16_t default_photometric(const tg_tiff_dir *d)
+{
+    if (tg_tiff_is_ccitt(d))
+        return PHOTOMETRIC_MINISWHITE;
+    return d->samples < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
 }
 
 static void read_kind(TIFF *tif, tg_tiff_dir *d)

@@ -65,6 +65,9 @@ static bool find_numbers(tg_tiff_dir *d)
         d->raw_bits = d->bits <= 8 ? 8 : 16;
         return true;
     }
+    /* Rows of several samples are longer to libtiff than what its decoder fills of them. */
+    if (tg_tiff_is_ccitt(d) && d->raw_samples != 1)
+        return unknown(d, "CCITT with several samples a pixel");
     switch (d->format) {
     case SAMPLEFORMAT_UINT:
     case SAMPLEFORMAT_VOID:
