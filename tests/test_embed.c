@@ -189,12 +189,11 @@ static uint32_t le32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static void chunks_of(const uint8_t *webp, size_t n, char order[64])
+static void chunks_of(const uint8_t *webp, size_t n, tg_buf *order)
 {
-    order[0] = '\0';
     CHECK(memcmp(webp, "RIFF", 4) == 0 && le32(webp + 4) == n - 8);
     for (size_t at = 12; at + 8 <= n; at += 8 + ((size_t)le32(webp + at + 4) + 1) / 2 * 2) {
-        strncat(order, (const char *)webp + at, 4);
+        tg_buf_append(order, webp + at, 4);
         CHECK(le32(webp + at + 4) <= n - at - 8);
         if (memcmp(webp + at, "ICCP", 4) == 0)
             CHECK(memcmp(webp + at + 8, icc, le32(webp + at + 4)) == 0);
@@ -209,18 +208,20 @@ static void check_webp(int line, tg_encode_spec s, const char *order, int flags)
 {
     tg_buf out = encoded(&s);
     const uint8_t *webp = out.data + 4;
-    char found[64];
+    tg_buf found = {0};
     int w, h;
     uint8_t *px = WebPDecodeRGBA(webp, out.len - 4, &w, &h);
 
-    chunks_of(webp, out.len - 4, found);
-    CHECK_ROW(line, strcmp(found, order) == 0, "chunks %s, expected %s", found, order);
+    chunks_of(webp, out.len - 4, &found);
+    CHECK_ROW(line, tg_str_is(tg_buf_view(&found), order), "chunks %.*s, expected %s",
+              TG_STR_ARG(tg_buf_view(&found)), order);
     CHECK_ROW(line, px && w == 70 && h == 50, "does not decode");
     if (flags >= 0) {
         CHECK_ROW(line, webp[20] == flags, "flags %#x, expected %#x", webp[20], flags);
         CHECK(webp[24] == 69 && webp[25] == 0 && webp[27] == 49 && webp[28] == 0);
     }
     WebPFree(px);
+    tg_buf_free(&found);
     check_stored(&s, &out);
     tg_buf_free(&out);
 }
@@ -259,7 +260,7 @@ static void check_box(const uint8_t *box, uint32_t n)
         CHECK(memcmp(box + 8, "JpgTiffExif->JP2II*", 20) == 0);
 }
 
-static void boxes_of(const uint8_t *jp2, size_t n, char *order)
+static void boxes_of(const uint8_t *jp2, size_t n, tg_buf *order)
 {
     for (size_t at = 0; at + 8 <= n; at += be32(jp2 + at)) {
         uint32_t length = be32(jp2 + at);
@@ -267,12 +268,12 @@ static void boxes_of(const uint8_t *jp2, size_t n, char *order)
         CHECK(length >= 8 && length <= n - at);
         if (length < 8 || length > n - at)
             return;
-        strncat(order, (const char *)jp2 + at + 4, 4);
+        tg_buf_append(order, jp2 + at + 4, 4);
         check_box(jp2 + at, length);
         if (memcmp(jp2 + at + 4, "jp2h", 4) == 0 || memcmp(jp2 + at + 4, "res ", 4) == 0) {
-            strncat(order, "(", 2);
+            tg_buf_z(order, "(");
             boxes_of(jp2 + at + 8, length - 8, order);
-            strncat(order, ")", 2);
+            tg_buf_z(order, ")");
         }
     }
 }
@@ -280,14 +281,14 @@ static void boxes_of(const uint8_t *jp2, size_t n, char *order)
 static void test_jp2(void)
 {
     tg_encode_spec s = spec_of(TG_FORMAT_JP2, 4, 3144, 30000, RIGHTS, 150);
-    char order[256] = "";
-    tg_buf out;
+    tg_buf order = {0}, out;
 
     if (!tg_formats[TG_FORMAT_JP2].available)
         return;
     out = encoded(&s);
-    boxes_of(out.data + 4, out.len - 4, order);
-    CHECK_TEXT(order, strlen(order), "jP  ftypjp2h(ihdrcolrcdefres (resc))jp2cuuiduuid");
+    boxes_of(out.data + 4, out.len - 4, &order);
+    CHECK_TEXT((char *)order.data, order.len, "jP  ftypjp2h(ihdrcolrcdefres (resc))jp2cuuiduuid");
+    tg_buf_free(&order);
     tg_buf_free(&out);
 }
 
