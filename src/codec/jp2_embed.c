@@ -66,9 +66,8 @@ static void put_resolution(tg_buf *out, size_t header, const tg_encode_spec *spe
 
 /* ---- profile (I.5.3.3) ---- */
 
-#define ENUMERATED_BYTES                                                                           \
-    4 /* the colour space of method 1, where the profile of method 2 begins                        \
-       */
+/* The colour space of method 1; the profile of method 2 begins in its place. */
+#define ENUMERATED_BYTES 4
 
 /* OpenJPEG writes an enumerated colour space and cannot do otherwise. */
 static void put_profile(tg_buf *out, size_t header, tg_str icc)
