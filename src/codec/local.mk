@@ -18,6 +18,7 @@ libtg_codec_a_SOURCES = \
 	src/codec/flat.h \
 	src/codec/gif_enc.c \
 	src/codec/gif_file.c \
+	src/codec/heif_file.c \
 	src/codec/j2k_codestream.c \
 	src/codec/j2k_codestream.h \
 	src/codec/j2k_cost.c \
@@ -71,6 +72,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/read_at.c \
 	src/codec/read_at.h \
 	src/codec/registry.c \
+	src/codec/rgb_profile.c \
+	src/codec/rgb_profile.h \
 	src/codec/scratch.c \
 	src/codec/scratch.h \
 	src/codec/text.c \

@@ -1,6 +1,7 @@
 /* The input formats, and opening a file by its first bytes. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@ const tg_codec *const tg_codecs[] = {
     &tg_tiff_codec, &tg_jpeg_codec, &tg_jp2_codec, &tg_png_codec, &tg_webp_codec,
 #ifdef HAVE_GIF
     &tg_gif_codec,
+#endif
+#ifdef HAVE_HEIF
+    &tg_heif_codec,
 #endif
     NULL,
 };
@@ -78,6 +82,7 @@ void tg_image_close(tg_image *img)
     if (!img)
         return;
     tg_colour_release(img->colour);
+    free(img->kept);
     img->codec->close(img);
 }
 
