@@ -31,7 +31,7 @@ struct tg_colour {
 
 /* ---- the table ---- */
 
-#define TABLE_ENTRIES 16 /* collections come from a few scanners; an entry may take 3 MiB */
+#define TABLE_ENTRIES 8 /* collections come from a few scanners; an entry takes up to 1 MiB */
 
 static tg_colour *table[TABLE_ENTRIES];
 static uint64_t uses;
@@ -181,7 +181,7 @@ static const tg_colour *colour_of(tg_str icc, tg_native native, const tg_colour_
     if (!c)
         c = make(&key, icc);
     if (!c) {
-        *refusal = "it is damaged";
+        *refusal = "it is damaged or needs too much memory";
         return NULL;
     }
     c->users++;
@@ -200,7 +200,7 @@ void tg_colour_resolve(tg_image *image, const tg_colour_policy *policy)
     if (icc.len)
         image->colour = colour_of(tg_buf_view(&icc), image->native, policy, &refusal);
     if (refusal)
-        tg_log(TG_LOG_REQUEST, "the colour profile of a %s file is ignored: %s", image->codec->name,
+        tg_log(TG_LOG_ERROR, "the colour profile of a %s file is ignored: %s", image->codec->name,
                refusal);
     tg_buf_free(&icc);
 }
