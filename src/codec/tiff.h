@@ -160,6 +160,22 @@ static inline unsigned tg_tiff_sample(const tg_tiff_dir *dir, unsigned channel)
     return dir->coding == TG_TIFF_INDEXED ? 0 : channel;
 }
 
+/* True if the channel's plane is coarse_h x coarse_v times smaller than the image. */
+static inline bool tg_tiff_is_coarse(const tg_tiff_dir *dir, unsigned channel)
+{
+    return dir->planes && dir->coding == TG_TIFF_YCC && (channel == 1 || channel == 2);
+}
+
+static inline unsigned tg_tiff_plane_h(const tg_tiff_dir *dir, unsigned channel)
+{
+    return tg_tiff_is_coarse(dir, channel) ? dir->coarse_h : 1;
+}
+
+static inline unsigned tg_tiff_plane_v(const tg_tiff_dir *dir, unsigned channel)
+{
+    return tg_tiff_is_coarse(dir, channel) ? dir->coarse_v : 1;
+}
+
 /* libtiff's number of a tile or strip. */
 static inline uint32_t tg_tiff_index(const tg_tiff_dir *dir, uint32_t col, uint32_t row,
                                      unsigned channel)
@@ -227,7 +243,7 @@ bool tg_tiff_find_range(tg_tiff *t, tg_err *err);
  * pixels from pixel x on, of `line` of a row of blocks. */
 void tg_tiff_place(const tg_tiff *t, const tg_tiff_part *p, uint32_t i, const uint8_t *row,
                    uint32_t x, unsigned line);
-/* The same of one plane. */
+/* The same of one plane, whose row may be coarser; x is counted in the image. */
 void tg_tiff_place_plane(const tg_tiff *t, const tg_tiff_part *p, uint32_t i, const uint8_t *row,
                          uint32_t x, unsigned channel);
 /* True if a row of samples is already a row of dir.native (but for tg_tiff_finish). */

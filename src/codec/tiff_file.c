@@ -83,6 +83,10 @@ tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_byt
     f->tif = open_handle(f, offset_bytes ? "rhO" : "rO");
     if (f->tif && (offset_bytes == 0 || TIFFSetSubDirectory(f->tif, offset_bytes)))
         return f;
+    /* Told in words only. */
+    if (strstr(f->complaint.text, "different values per"))
+        tg_fail(err, TG_ERR_NOT_IMPLEMENTED,
+                "this kind of TIFF is not supported: samples of different depth or format");
     tg_tiff_file_fail(f, err);
     tg_tiff_file_close(f);
     return NULL;

@@ -18,19 +18,23 @@ static bool disagrees(tg_err *err, const char *what, unsigned is, unsigned shoul
 }
 
 /* Some writers cut the last tile or strip at the image's edge, others fill up the last strip. */
-static bool check_header(const tg_tiff_dir *dir, const tg_tiff_part *p,
+static bool check_header(const tg_tiff_dir *dir, const tg_tiff_part *p, unsigned channel,
                          const struct jpeg_decompress_struct *cinfo, tg_err *err)
 {
     unsigned samples = dir->raw_samples;
+    unsigned h = tg_tiff_plane_h(dir, channel), v = tg_tiff_plane_v(dir, channel);
+    uint32_t tile_w = tg_ceil_div_u32(dir->tile_w_px, h);
+    uint32_t tile_h = tg_ceil_div_u32(dir->tile_h_px, v);
+    uint32_t w = tg_tiff_visible_px(dir->width_px, p->col, dir->tile_w_px);
+    uint32_t rows = tg_tiff_visible_px(dir->height_px, p->row, dir->tile_h_px);
 
     if (cinfo->num_components != (int)samples)
         return disagrees(err, "components", (unsigned)cinfo->num_components, samples);
-    if (cinfo->image_width > dir->tile_w_px ||
-        cinfo->image_width < tg_tiff_visible_px(dir->width_px, p->col, dir->tile_w_px))
-        return disagrees(err, "width", cinfo->image_width, dir->tile_w_px);
-    if ((dir->tiled && cinfo->image_height > dir->tile_h_px) ||
-        cinfo->image_height < tg_tiff_visible_px(dir->height_px, p->row, dir->tile_h_px))
-        return disagrees(err, "height", cinfo->image_height, dir->tile_h_px);
+    if (cinfo->image_width > tile_w || cinfo->image_width < tg_ceil_div_u32(w, h))
+        return disagrees(err, "width", cinfo->image_width, tile_w);
+    if ((dir->tiled && cinfo->image_height > tile_h) ||
+        cinfo->image_height < tg_ceil_div_u32(rows, v))
+        return disagrees(err, "height", cinfo->image_height, tile_h);
     return true;
 }
 
@@ -68,13 +72,16 @@ void tg_tiff_jpeg_close(tg_tiff *t)
     t->jpeg = NULL;
 }
 
-static bool crop(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+static bool crop(tg_tiff *t, const tg_tiff_part *p, unsigned channel, tg_err *err)
 {
-    t->jpeg_x = tg_jpeg_reader_crop(t->jpeg, p->in.x, p->in.w, err);
+    t->jpeg_x = 0;
+    if (!tg_tiff_is_coarse(&t->level[p->level].dir, channel))
+        t->jpeg_x = tg_jpeg_reader_crop(t->jpeg, p->in.x, p->in.w, err);
     return t->jpeg_x != UINT32_MAX;
 }
 
-static bool start(tg_tiff *t, const tg_tiff_part *p, uint64_t offset, uint64_t n, tg_err *err)
+static bool start(tg_tiff *t, const tg_tiff_part *p, unsigned channel, uint64_t offset, uint64_t n,
+                  tg_err *err)
 {
     tg_tiff_level *lv = &t->level[p->level];
 
@@ -85,11 +92,11 @@ static bool start(tg_tiff *t, const tg_tiff_part *p, uint64_t offset, uint64_t n
     t->jpeg_k = p->k;
     t->jpeg_strip = p->row;
     if (!tg_jpeg_reader_begin(t->jpeg, t->fd, offset, n, lv->tables, lv->tables_bytes, err) ||
-        !check_header(&lv->dir, p, &t->jpeg->cinfo, err))
+        !check_header(&lv->dir, p, channel, &t->jpeg->cinfo, err))
         return false;
     t->jpeg->errors.lenient = t->base.options.lenient;
     set_colours(&lv->dir, &t->jpeg->cinfo);
-    return tg_jpeg_reader_start(t->jpeg, p->k, err) && crop(t, p, err);
+    return tg_jpeg_reader_start(t->jpeg, p->k, err) && crop(t, p, channel, err);
 }
 
 static bool goes_on(const tg_tiff *t, const tg_tiff_part *p)
@@ -109,10 +116,11 @@ static bool read_rows(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *err
 {
     tg_tiff_level *lv = &t->level[p->level];
     tg_jpeg_reader *r = t->jpeg;
+    unsigned v = tg_tiff_plane_v(&lv->dir, channel);
     uint32_t width = r->cinfo.output_width, x = p->in.x - t->jpeg_x;
     uint8_t *row;
 
-    if (!tg_jpeg_reader_rows(r, NULL, 0, p->in.y - r->cinfo.output_scanline, err))
+    if (!tg_jpeg_reader_rows(r, NULL, 0, p->in.y / v - r->cinfo.output_scanline, err))
         return false;
     if (tg_tiff_same_layout(&lv->dir) && p->in.w == width) {
         uint32_t first = r->cinfo.output_scanline;
@@ -123,7 +131,8 @@ static bool read_rows(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *err
     }
     row = tg_scratch(width, (size_t)r->cinfo.output_components, err);
     for (p->done = 0; row && p->done < p->in.h; p->done++) {
-        if (!tg_jpeg_reader_rows(r, row, 0, 1, err))
+        if (r->cinfo.output_scanline <= (p->in.y + p->done) / v &&
+            !tg_jpeg_reader_rows(r, row, 0, 1, err))
             return false;
         if (lv->dir.planes)
             tg_tiff_place_plane(t, p, p->done, row, x, channel);
@@ -146,7 +155,7 @@ static bool read_plane(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *er
         return tg_tiff_absent_part(t, p, channel, err);
     if (!goes_on(t, p))
         stop(t);
-    ok = (t->jpeg_live || start(t, p, offset, n, err)) && read_rows(t, p, channel, err);
+    ok = (t->jpeg_live || start(t, p, channel, offset, n, err)) && read_rows(t, p, channel, err);
     if (!ok || !worth_keeping(t, dir))
         stop(t);
     return ok;

@@ -166,51 +166,44 @@ static bool fits_block(uint16_t side)
     return side == 1 || side == 2 || side == 4;
 }
 
-/* libtiff delivers chroma as coarse as it is stored. */
-static bool check_ycc_of_libtiff(TIFF *tif, tg_tiff_dir *d)
+/* Chroma may be stored coarser. Of contiguous samples, libtiff leaves it so, the other decoders do
+ * not. */
+static bool check_ycc(TIFF *tif, tg_tiff_dir *d)
 {
     uint16_t h = 2, v = 2;
+    bool by_libtiff = d->route == TG_TIFF_BY_LIBTIFF;
 
-    TIFFGetFieldDefaulted(tif, TIFFTAG_YCBCRSUBSAMPLING, &h, &v);
     if (d->number != TG_TIFF_UNSIGNED || (d->bits != 8 && d->bits != 16))
         return unknown(d, "YCbCr of this depth");
-    if (!fits_block(h) || !fits_block(v))
+    /* JPEG and JPEG 2000 of three components are converted by their decoders. */
+    if (!d->planes &&
+        (d->route == TG_TIFF_BY_J2K || (d->route == TG_TIFF_BY_JPEG && d->samples == 3)))
+        d->coding = TG_TIFF_PLAIN;
+    TIFFGetFieldDefaulted(tif, TIFFTAG_YCBCRSUBSAMPLING, &h, &v);
+    if ((h == 1 && v == 1) || !(d->planes || by_libtiff))
+        return true;
+    if (!fits_block(h) || !fits_block(v) || (d->tiled && (d->tile_w_px % h || d->tile_h_px % v)))
         return unknown(d, "YCbCr subsampling");
     d->coarse_h = (uint8_t)h;
     d->coarse_v = (uint8_t)v;
-    if (d->planes || (h == 1 && v == 1))
-        return true;
+    if (d->planes)
+        return d->route != TG_TIFF_BY_J2K || unknown(d, "subsampled planes of JPEG 2000");
     if (d->samples != 3)
         return unknown(d, "subsampled YCbCr with more samples");
-    if (d->tile_w_px % h != 0 && d->tiled)
-        return unknown(d, "YCbCr tiles that blocks do not fit");
     d->row_bytes = (size_t)tg_ceil_div_u32(d->tile_w_px, h) * (h * v + 2u) * (d->bits / 8);
     return true;
 }
 
-static bool check_ycc(TIFF *tif, tg_tiff_dir *d)
-{
-    uint16_t h = 1, v = 1;
-
-    if (d->route == TG_TIFF_BY_LIBTIFF)
-        return check_ycc_of_libtiff(tif, d);
-    TIFFGetField(tif, TIFFTAG_YCBCRSUBSAMPLING, &h, &v);
-    if (d->planes && (h != 1 || v != 1))
-        return unknown(d, "subsampled planes of YCbCr with this compression");
-    /* The decoders of JPEG and JPEG 2000 convert what has three components themselves. */
-    if (d->route == TG_TIFF_BY_WEBP ||
-        (!d->planes && (d->samples == 3 || d->route == TG_TIFF_BY_J2K)))
-        d->coding = TG_TIFF_PLAIN;
-    return true;
-}
-
-/* libtiff says the real parameters only for its own decoder of SGILog. */
-static bool check_log(tg_tiff_dir *d)
+/* What comes of libtiff's decoders in one form only. */
+static bool check_decoder(tg_tiff_dir *d)
 {
     bool log = d->photometric == PHOTOMETRIC_LOGL || d->photometric == PHOTOMETRIC_LOGLUV;
 
-    return !log || d->compression == COMPRESSION_SGILOG || d->compression == COMPRESSION_SGILOG24 ||
-           unknown(d, "SGILog uncompressed");
+    if (log && d->compression != COMPRESSION_SGILOG && d->compression != COMPRESSION_SGILOG24)
+        return unknown(d, "logarithms of light in this compression");
+    if (d->compression == COMPRESSION_JBIG && (d->bits != 1 || d->raw_samples != 1))
+        return unknown(d, "JBIG of more than one bit");
+    return true;
 }
 
 static bool check_embedded(tg_tiff_dir *d)
@@ -249,7 +242,7 @@ static bool classify(TIFF *tif, tg_tiff_dir *d)
         return false;
     if (d->coding == TG_TIFF_YCC && !check_ycc(tif, d))
         return false;
-    return check_log(d) && check_embedded(d);
+    return check_decoder(d) && check_embedded(d);
 }
 
 void tg_tiff_classify(TIFF *tif, tg_tiff_dir *dir)

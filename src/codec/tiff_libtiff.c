@@ -12,22 +12,6 @@
 /* A larger tile, or a strip that cannot be read by line, is not worth the memory. */
 #define WHOLE_MOST_BYTES  ((size_t)192 << 20)
 
-static bool is_chroma(const tg_tiff_dir *dir, unsigned channel)
-{
-    return dir->coding == TG_TIFF_YCC && (channel == 1 || channel == 2);
-}
-
-/* How much coarser the rows of this channel's plane are than the image. */
-static unsigned plane_h(const tg_tiff_dir *dir, unsigned channel)
-{
-    return dir->planes && is_chroma(dir, channel) ? dir->coarse_h : 1;
-}
-
-static unsigned plane_v(const tg_tiff_dir *dir, unsigned channel)
-{
-    return dir->planes && is_chroma(dir, channel) ? dir->coarse_v : 1;
-}
-
 static unsigned block_lines(const tg_tiff_dir *dir)
 {
     return dir->planes ? 1 : dir->coarse_v;
@@ -37,7 +21,7 @@ static unsigned block_lines(const tg_tiff_dir *dir)
  * with the image. */
 static size_t stored_row_bytes(const tg_tiff_dir *dir, unsigned channel)
 {
-    unsigned h = plane_h(dir, channel);
+    unsigned h = tg_tiff_plane_h(dir, channel);
 
     return h == 1 ? dir->row_bytes : (size_t)tg_ceil_div_u32(dir->tile_w_px, h) * (dir->bits / 8u);
 }
@@ -47,7 +31,7 @@ static uint32_t stored_rows(const tg_tiff_dir *dir, uint32_t row, unsigned chann
     uint32_t left = dir->height_px - row * dir->tile_h_px;
     uint32_t rows = dir->tiled ? dir->tile_h_px : TG_MIN(dir->tile_h_px, left);
 
-    return tg_ceil_div_u32(rows, block_lines(dir) * plane_v(dir, channel));
+    return tg_ceil_div_u32(rows, block_lines(dir) * tg_tiff_plane_v(dir, channel));
 }
 
 /* ---- chroma of planes: to libtiff a picture of its own ---- */
@@ -82,7 +66,7 @@ static tg_tiff_file *channel_file(tg_tiff *t, unsigned level, unsigned channel, 
                                   tg_err *err)
 {
     const tg_tiff_dir *dir = &t->level[level].dir;
-    bool coarse = plane_h(dir, channel) * plane_v(dir, channel) > 1;
+    bool coarse = tg_tiff_plane_h(dir, channel) * tg_tiff_plane_v(dir, channel) > 1;
     bool is_new = coarse && !t->level[level].file[channel];
     tg_tiff_file *f = tg_tiff_level_file(t, level, coarse || by_line ? channel : 0, err);
 
@@ -117,19 +101,13 @@ static void place_whole(const tg_tiff *t, const tg_tiff_part *p, const whole *w,
                         const uint8_t *tile)
 {
     const tg_tiff_dir *dir = &t->level[p->level].dir;
-    unsigned lines = block_lines(dir), h = plane_h(dir, w->channel), v = plane_v(dir, w->channel);
-    unsigned bytes = dir->native.bits / 8u;
-    size_t step = tg_native_bytes(dir->native);
+    unsigned lines = block_lines(dir), v = tg_tiff_plane_v(dir, w->channel);
 
     for (uint32_t i = 0; i < p->in.h; i++) {
         uint32_t y = p->in.y + i;
         const uint8_t *row = tile + y / lines / v * w->row_bytes;
 
-        if (h * v > 1)
-            for (uint32_t x = 0; !p->extremes && x < p->in.w; x++)
-                memcpy(p->dst + i * p->stride + x * step + w->channel * bytes,
-                       row + (p->in.x + x) / h * bytes, bytes);
-        else if (dir->planes)
+        if (dir->planes)
             tg_tiff_place_plane(t, p, i, row, p->in.x, w->channel);
         else
             tg_tiff_place(t, p, i, row, p->in.x, y % lines);

@@ -40,7 +40,7 @@ static unsigned axis_reduction(uint32_t side_px, uint32_t tile_px, uint32_t tile
 
 static unsigned max_reduction(const tg_tiff_dir *d)
 {
-    if (d->route != TG_TIFF_BY_JPEG)
+    if (d->route != TG_TIFF_BY_JPEG || d->coarse_h * d->coarse_v > 1)
         return 0;
     return TG_MIN(axis_reduction(d->width_px, d->tile_w_px, d->cols),
                   axis_reduction(d->height_px, d->tile_h_px, d->rows));

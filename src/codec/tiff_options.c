@@ -22,11 +22,11 @@ static int on_error(TIFF *tif, void *user, const char *module, const char *fmt, 
     return 1;
 }
 
-/* The decoders of facsimile and libjpeg (in old-style JPEG) warn and invent the rest of the row;
+/* The decoders of facsimile, JBIG and libjpeg (in old-style JPEG) warn and invent what is missing;
  * other warnings concern tags, or bytes beside the picture. */
 static bool leaves_pixels_in_doubt(const char *module)
 {
-    static const char *const decoders[] = {"Fax", "LibJpeg"};
+    static const char *const decoders[] = {"Fax", "JBIG", "LibJpeg"};
 
     for (unsigned i = 0; module && i < sizeof decoders / sizeof *decoders; i++)
         if (strncmp(module, decoders[i], strlen(decoders[i])) == 0)

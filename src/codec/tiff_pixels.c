@@ -74,16 +74,31 @@ void tg_tiff_place(const tg_tiff *t, const tg_tiff_part *p, uint32_t i, const ui
             place_channel(t, p, dst, row, x, c, dir->raw_samples, tg_tiff_sample(dir, c));
 }
 
+static void place_coarse(const tg_tiff_dir *dir, uint8_t *dst, const uint8_t *row, uint32_t x,
+                         uint32_t n, unsigned channel)
+{
+    unsigned bytes = dir->native.bits / 8, h = tg_tiff_plane_h(dir, channel);
+    size_t step = tg_native_bytes(dir->native);
+
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(dst + i * step + channel * bytes, row + (size_t)((x + i) / h) * bytes, bytes);
+}
+
 void tg_tiff_place_plane(const tg_tiff *t, const tg_tiff_part *p, uint32_t i, const uint8_t *row,
                          uint32_t x, unsigned channel)
 {
     const tg_tiff_level *lv = &t->level[p->level];
-    bool alpha = lv->dir.native.alpha && channel + 1 == tg_native_channels(lv->dir.native);
+    const tg_tiff_dir *dir = &lv->dir;
+    bool alpha = dir->native.alpha && channel + 1 == tg_native_channels(dir->native);
 
-    if (!p->extremes)
-        place_channel(t, p, p->dst + i * p->stride, row, x, channel, 1, 0);
-    else if (!alpha)
+    if (p->extremes && !alpha)
         tg_tiff_extremes_row(lv, p->extremes, row, x, p->in.w);
+    if (p->extremes)
+        return;
+    if (tg_tiff_is_coarse(dir, channel))
+        place_coarse(dir, p->dst + i * p->stride, row, x, p->in.w, channel);
+    else
+        place_channel(t, p, p->dst + i * p->stride, row, x, channel, 1, 0);
 }
 
 static void invert(uint8_t *row, tg_native native, uint32_t n)
