@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tegula/codec.h"
 #include "tegula/config.h"
+#include "tegula/encoder.h"
 #include "tegula/log.h"
 #include "tegula/num.h"
 #include "tegula/serve.h"
@@ -17,7 +19,7 @@ extern char **environ;
 
 static const char usage[] =
     "Usage: tegula [OPTION]...\n"
-    "A FastCGI image server for IIIF, between a web server and pyramidal TIFF files.\n"
+    "A FastCGI image server for IIIF, between a web server and files of many formats.\n"
     "\n"
     "  --bind ADDRESS     listen on HOST:PORT, [IPv6]:PORT, :PORT or the path of a Unix socket;\n"
     "                     without it the socket is descriptor 0, as a web server passes it\n"
@@ -26,11 +28,19 @@ static const char usage[] =
     "  --workers N        processes that serve, 1 to 1024; without it this process serves\n"
     "  --check-config     print the configuration in force; exit status 1 if anything is wrong\n"
     "  --explain URL      print how an image URL would be answered\n"
+    "  --formats          print what is read and what can be sent\n"
     "  --help, --version\n"
     "\n"
     "Everything else is set by environment variables such as FILESYSTEM_PREFIX: see tegula(8).\n";
 
-typedef enum action { ACT_SERVE, ACT_CHECK, ACT_EXPLAIN, ACT_HELP, ACT_VERSION } action;
+typedef enum action {
+    ACT_SERVE,
+    ACT_CHECK,
+    ACT_EXPLAIN,
+    ACT_FORMATS,
+    ACT_HELP,
+    ACT_VERSION
+} action;
 
 typedef struct arguments {
     action action;
@@ -84,6 +94,9 @@ static bool take_option(int option, const char *value, arguments *out)
     case 'c':
         out->action = ACT_CHECK;
         return true;
+    case 'f':
+        out->action = ACT_FORMATS;
+        return true;
     case 'h':
         out->action = ACT_HELP;
         return true;
@@ -98,15 +111,11 @@ static bool take_option(int option, const char *value, arguments *out)
 static bool parse_arguments(int argc, char **argv, arguments *out)
 {
     static const struct option options[] = {
-        {"bind", required_argument, NULL, 'b'},
-        {"backlog", required_argument, NULL, 'l'},
-        {"workers", required_argument, NULL, 'w'},
-        {"socket-mode", required_argument, NULL, 'm'},
-        {"explain", required_argument, NULL, 'e'},
-        {"check-config", no_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},
-        {NULL, 0, NULL, 0},
+        {"bind", required_argument, NULL, 'b'},    {"backlog", required_argument, NULL, 'l'},
+        {"workers", required_argument, NULL, 'w'}, {"socket-mode", required_argument, NULL, 'm'},
+        {"explain", required_argument, NULL, 'e'}, {"check-config", no_argument, NULL, 'c'},
+        {"formats", no_argument, NULL, 'f'},       {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0},
     };
     int option;
     *out = (arguments){.serve = {.backlog = 2048, .socket_mode = 0660}};
@@ -136,6 +145,18 @@ static int explain(const char *url)
     int status = tg_service_explain(service, url, stdout);
     tg_service_free(service);
     return status;
+}
+
+static int print_formats(void)
+{
+    puts("Read, whatever the file is called:");
+    for (const tg_codec *const *codec = tg_codecs; *codec; codec++)
+        printf("  %-10s %s\n", (*codec)->name, (*codec)->help);
+    puts("Sent:");
+    for (unsigned i = 0; i < TG_FORMATS; i++)
+        if (tg_formats[i].available)
+            printf("  %-10s %s\n", tg_formats[i].extension, tg_formats[i].media_type);
+    return 0;
 }
 
 static void log_lines(char *text)
@@ -196,6 +217,8 @@ int main(int argc, char **argv)
         return check_config();
     case ACT_EXPLAIN:
         return explain(args.url);
+    case ACT_FORMATS:
+        return print_formats();
     case ACT_SERVE:
         break;
     }

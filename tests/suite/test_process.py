@@ -122,6 +122,16 @@ def test_help_and_version():
     assert status == 0 and out.startswith("tegula ") and out.count("\n") == 1 and not err
 
 
+def test_formats_are_listed():
+    status, out, err = tegula("--formats")
+    read, sent = out.split("Sent:\n")
+    assert status == 0 and not err
+    for name in ("TIFF", "JPEG", "JPEG 2000", "PNG", "WebP"):
+        assert "\n  %-10s " % name in read, name
+    for extension, kind in (("jpg", "image/jpeg"), ("png", "image/png"), ("webp", "image/webp"), ("tif", "image/tiff")):
+        assert "  %-10s %s\n" % (extension, kind) in sent, extension
+
+
 def test_started_by_hand_without_a_socket():
     for prefix in ("/srv/", None):
         status, out, err = tegula(FILESYSTEM_PREFIX=prefix)
