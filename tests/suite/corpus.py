@@ -10,6 +10,7 @@ import functools
 import io
 import os
 import re
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -17,6 +18,7 @@ import unittest
 from PIL import Image, ImageCms
 
 import compare
+import kinds
 import server
 
 Image.MAX_IMAGE_PIXELS = None
@@ -143,32 +145,78 @@ def by_openjpeg(entry):
 
 def decoders_of(entry):
     if entry.file.endswith((".jp2", ".jph", ".j2k", ".j2c", ".jhc", ".jpx")):
-        return by_pillow, by_openjpeg, by_vips
+        # Pillow is faster, but lets values of other depths overflow.
+        return (by_pillow, by_openjpeg) if entry.row["bit_depth"] == "8" else (by_openjpeg, by_pillow)
     return by_pillow, by_vips, by_magick
 
 
-def converted(picture, flat):
-    """flat, the RGB of picture, as its profile means it in sRGB; the relative colorimetric intent."""
-    profile = picture.info.get("icc_profile")
-    if not profile:
-        return flat
-    source = picture if picture.mode in ("CMYK", "L") else flat
-    try:
-        return ImageCms.profileToProfile(source, io.BytesIO(profile), ImageCms.createProfile("sRGB"),
-                                         ImageCms.INTENT_RELATIVE_COLORIMETRIC, outputMode="RGB",
-                                         flags=ImageCms.FLAGS["BLACKPOINTCOMPENSATION"])
-    except ImageCms.PyCMSError:
-        return flat
+def png_chunks(path):
+    """kind -> data of those that stand before the pixels; of a file that is no PNG, none."""
+    found = {}
+    with open(path, "rb") as f:
+        if f.read(8) != b"\x89PNG\r\n\x1a\n":
+            return found
+        while True:
+            length, kind = struct.unpack(">L4s", f.read(8))
+            if kind in (b"IDAT", b"IEND"):
+                return found
+            found[kind] = f.read(length)
+            f.read(4)
+
+
+DISPLAY_P3 = ((.3127, .3290), (.680, .320), (.265, .690), (.150, .060))
+
+
+def png_profile(path):
+    """What a PNG says of its colours without a profile (PNG 3, 4.3), as one; None when it is sRGB or says
+    nothing."""
+    chunks = png_chunks(path)
+    if b"cICP" in chunks:
+        p3 = chunks[b"cICP"] == b"\x0c\x0d\0\1"
+        return kinds.profile(*kinds.colorants(*DISPLAY_P3), gamma=kinds.srgb_curve()) if p3 else None
+    if b"sRGB" in chunks or b"gAMA" not in chunks:
+        return None
+    gamma, = struct.unpack(">L", chunks[b"gAMA"])
+    primaries = kinds.SRGB_RED, kinds.SRGB_GREEN, kinds.SRGB_BLUE
+    if b"cHRM" in chunks:
+        v = [each / 100000 for each in struct.unpack(">8L", chunks[b"cHRM"])]
+        primaries = kinds.colorants(*zip(v[::2], v[1::2]))
+    return kinds.profile(*primaries, gamma=100000 / gamma)
+
+
+def converted(picture, profile):
+    """In sRGB, by the relative colorimetric intent; flattened."""
+    source, alpha = picture, None
+    if picture.mode not in ("CMYK", "L"):
+        if "A" in picture.mode or "transparency" in picture.info:
+            source = picture.convert("RGBA")
+            alpha = source.getchannel("A")
+            source = source.convert("RGB")
+        else:
+            source = compare.flattened(picture)
+    if source.mode == "L" and ImageCms.ImageCmsProfile(io.BytesIO(profile)).profile.xcolor_space.strip() == "RGB":
+        source = source.convert("RGB")
+    source = ImageCms.profileToProfile(source, io.BytesIO(profile), ImageCms.createProfile("sRGB"),
+                                       ImageCms.INTENT_RELATIVE_COLORIMETRIC, outputMode="RGB",
+                                       flags=ImageCms.FLAGS["BLACKPOINTCOMPENSATION"])
+    if alpha:
+        source.putalpha(alpha)
+    return compare.flattened(source)
 
 
 class Truth:
     """What a believed decoder shows of a file, at full size: as stored and in sRGB."""
 
-    def __init__(self, decoder, picture):
+    def __init__(self, decoder, picture, file):
         self.decoder = decoder
-        self.stored = compare.flattened(picture)
-        self.srgb = converted(picture, self.stored)
-        self.profile = picture.info.get("icc_profile")
+        self.stored = self.srgb = compare.flattened(picture)
+        self.embedded = picture.info.get("icc_profile")
+        self.profile = self.embedded or png_profile(file)
+        if self.profile:
+            try:
+                self.srgb = converted(picture, self.profile)
+            except ImageCms.PyCMSError:
+                self.profile = None
 
 
 def agrees(truth, entry):
@@ -183,7 +231,7 @@ def truth_of(entry):
     """None where no decoder is to be believed."""
     for decoder in decoders_of(entry):
         try:
-            truth = Truth(decoder.__name__, decoder(entry))
+            truth = Truth(decoder.__name__, decoder(entry), entry.file)
         except Exception:  # of whatever kind a decoder has
             continue
         if truth.stored.size == entry.size and agrees(truth, entry):

@@ -29,8 +29,8 @@ V3 = "/iiif/3/"
 
 # tegula's full picture and another decoder's: rounding, and what two inverse DCTs may differ by.
 FULL = Distance(0.8, 4.0)
-# The same through a colour profile, where the engines differ as well.
-FULL_ICC = Distance(1.0, 5.0)
+# The same through a colour profile or L*a*b*, where the engines differ as well.
+FULL_ICC = Distance(1.2, 5.0)
 # At 200 px: the reference pictures are made by several programs, some from lossless masters of lossy files.
 REFERENCE = Distance(4.0, 25.0)
 # Of what is reduced, by kernels or stored levels of other sharpness, a quarter of the size is compared.
@@ -148,7 +148,8 @@ class Examination:
             return None
         x, y = self.origin
         want = self.truth.srgb.crop((x, y, x + self.full.width, y + self.full.height))
-        return self.truth.decoder + " " + within(FULL_ICC if self.truth.profile else FULL, self.full, want)
+        managed = self.truth.profile or "Lab" in self.entry.row["photometric"]
+        return self.truth.decoder + " " + within(FULL_ICC if managed else FULL, self.full, want)
 
     def _expected(self):
         """The reference as the default settings should show it."""
@@ -236,7 +237,7 @@ class Examination:
 
     def _profile(self):
         """Pixels that keep their profile are the stored ones, and the profile goes along."""
-        profile = self.truth and self.truth.profile
+        profile = self.truth and self.truth.embedded
         if not profile or self.origin != (0, 0):
             return None
         shown = picture_of(ask(self.retaining, self.entry, "/full/max/0/default.png"))
