@@ -2,8 +2,10 @@ noinst_HEADERS += \
 	include/tegula/abandon.h \
 	include/tegula/arena.h \
 	include/tegula/buf.h \
+	include/tegula/cache.h \
 	include/tegula/clock.h \
 	include/tegula/codec.h \
+	include/tegula/colour.h \
 	include/tegula/config.h \
 	include/tegula/dsp.h \
 	include/tegula/dsp_scale.h \
@@ -13,6 +15,7 @@ noinst_HEADERS += \
 	include/tegula/geometry.h \
 	include/tegula/http.h \
 	include/tegula/iiif.h \
+	include/tegula/iip.h \
 	include/tegula/job.h \
 	include/tegula/json.h \
 	include/tegula/json_text.h \
@@ -21,11 +24,14 @@ noinst_HEADERS += \
 	include/tegula/num.h \
 	include/tegula/pixel.h \
 	include/tegula/plan.h \
+	include/tegula/process.h \
 	include/tegula/raster.h \
 	include/tegula/render.h \
+	include/tegula/resolutions.h \
 	include/tegula/scaler.h \
 	include/tegula/serve.h \
 	include/tegula/source.h \
 	include/tegula/str.h \
 	include/tegula/tile_cache.h \
+	include/tegula/tiles.h \
 	include/tegula/utf8.h

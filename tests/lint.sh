@@ -45,13 +45,13 @@ layer_of() {
     case $1 in
     src/main.c) echo main ;;
     src/*/*) echo "${1#src/}" | cut -d/ -f1 ;;
-    */dsp.h | */dsp_*.h | */filter.h | */pixel.h | */raster.h | */scaler.h | */turn.h) echo dsp ;;
+    */dsp.h | */dsp_*.h | */filter.h | */pixel.h | */process.h | */raster.h | */scaler.h | */turn.h) echo dsp ;;
     */config.h) echo config ;;
     */codec.h | */colour.h | */encoder.h | */tile_cache.h) echo codec ;;
     */source.h) echo source ;;
-    */render.h | */plan.h | */geometry.h | */job.h) echo render ;;
+    */render.h | */plan.h | */geometry.h | */job.h | */resolutions.h) echo render ;;
     */http.h) echo http ;;
-    */iiif.h | */json.h | */iip.h | */deepzoom.h | */zoomify.h) echo proto ;;
+    */iiif.h | */json.h | */iip.h | */tiles.h) echo proto ;;
     */cache.h | */memcached.h) echo cache ;;
     */serve.h) echo serve ;;
     *) echo base ;;

@@ -116,6 +116,10 @@ typedef struct tg_codec {
      * format has none. */
     void (*block)(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
 
+    /* Sets range_min and range_max where only the pixels tell them, which may take reading the
+     * smallest level. read() does so by itself. NULL: known since opening. */
+    bool (*find_range)(tg_image *img, tg_err *err);
+
     /* Nobody reads the image for now: gives back what read() holds beyond held_bytes. NULL: it
      * holds nothing more. */
     void (*rest)(tg_image *img);
@@ -141,6 +145,7 @@ struct tg_image {
     size_t held_bytes;              /* memory held while open, for the cache's accounts */
     tg_read_options options;        /* set by tg_image_open */
     const struct tg_colour *colour; /* NULL until tg_colour_resolve; released by tg_image_close */
+    void *kept; /* what render/tone knows of it; NULL or from tg_new, freed by tg_image_close */
 };
 
 /* The registry, most specific first, NULL-terminated. */
@@ -162,6 +167,21 @@ bool tg_image_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void
 /* As codec->block, for what goes into outputs: XMP says that the picture is upright, as it is then,
  * and is left out when it cannot say so in as many bytes. */
 void tg_image_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
+
+/* For who asks for the range before any pixel was read; cheap once it is known. */
+bool tg_image_find_range(tg_image *img, tg_err *err);
+
+/* The stored values of channel c that read() gives as 0 and as the maximum. */
+static inline void tg_image_range(const tg_image *img, unsigned c, double *low, double *high)
+{
+    unsigned bits = img->stored_bits ? img->stored_bits : img->native.bits;
+    *low = c < 5 ? img->range_min[c] : 0;
+    *high = c < 5 ? img->range_max[c] : 0;
+    if (*low == *high) {
+        *low = 0;
+        *high = (double)(((uint64_t)1 << (bits < 63 ? bits : 63)) - 1);
+    }
+}
 
 /* Memory of tg_image_read besides dst, bytes. */
 uint64_t tg_image_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect);

@@ -6,13 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tegula/arena.h"
 #include "tegula/encoder.h"
+#include "tegula/process.h"
 
 typedef enum tg_region_kind {
     TG_REGION_FULL,
-    TG_REGION_SQUARE, /* side = shorter side, centred on the longer one */
-    TG_REGION_PIXELS, /* x, y, w, h whole numbers of full-resolution pixels */
-    TG_REGION_PERCENT /* x, y, w, h in percent of the full image; a negative origin is cut off */
+    TG_REGION_SQUARE,  /* side = shorter side, centred on the longer one */
+    TG_REGION_PIXELS,  /* x, y, w, h whole numbers of full-resolution pixels */
+    TG_REGION_PERCENT, /* x, y, w, h in percent of the full image; a negative origin is cut off */
+    TG_REGION_LEVEL    /* x, y, w, h whole pixels of a stored level, as shown and inside of it; they
+                          are the result, whatever size says and the limits are */
 } tg_region_kind;
 
 typedef enum tg_size_kind {
@@ -35,12 +39,14 @@ typedef enum tg_quality {
     TG_QUALITY_DEFAULT,
     TG_QUALITY_COLOR,
     TG_QUALITY_GRAY,
-    TG_QUALITY_BITONAL
+    TG_QUALITY_BITONAL,
+    TG_QUALITY_BINARY /* bitonal at the image's own threshold (Otsu) */
 } tg_quality;
 
 typedef struct tg_job {
     tg_region_kind region;
     double rx, ry, rw, rh; /* PIXELS: whole, saturated at 2^53; PERCENT: as written */
+    unsigned level;        /* LEVEL: of the image, 0 = largest */
     tg_size_kind size;
     uint64_t w, h; /* WIDTH, HEIGHT, EXACT, CONFINE; saturated at UINT64_MAX */
     double pct;    /* PERCENT */
@@ -49,6 +55,14 @@ typedef struct tg_job {
     double rotation; /* clockwise degrees, [0, 360) */
     tg_quality quality;
     tg_format format;
+    tg_process process; /* of the pixels as read, before they are scaled */
+    bool equalise;      /* the histogram, behind scaling and gray */
+    bool has_encode_quality, has_compression;
+    int encode_quality; /* instead of the configuration's; clamped to what the format knows */
+    tg_tiff_compression compression;
 } tg_job;
+
+/* Everything but region, size and format as text: what a plan's geometry does not tell. */
+tg_str tg_job_modifiers(const tg_job *job, tg_arena *arena);
 
 #endif

@@ -42,6 +42,12 @@ bool tg_parse_decimal(tg_str s, double *out);
 /* A configuration number: optional '-', then as tg_parse_decimal. */
 bool tg_parse_signed_decimal(tg_str s, double *out);
 
+/* A number as scripts print them: optional sign, digits with at most one '.', optionally an
+ * exponent
+ * ("1e-7", "2.E+3"); at least one digit. False for anything else, "nan" and "inf" among it, and for
+ * what a double cannot hold. Independent of the locale. */
+bool tg_parse_real(tg_str s, double *out);
+
 /* Shortest decimal text of v that reads back as v: no exponent, no trailing zeros, "0.5", "22.5",
  * "90" (IIIF Image API 3.0, section 4.7). buf holds at least 32 bytes. Returns its length. */
 size_t tg_format_decimal(double v, char buf[32]);

@@ -27,7 +27,10 @@ typedef struct tg_plan {
     bool resample; /* false: pixels of the window are the result */
     tg_filter filter;
     tg_rect window;              /* pixels read, in the level at its reduction */
-    tg_axis x, y;                /* sampling inside the window, when resample */
+    bool processed;              /* as process says, between reading and scaling */
+    tg_process process;          /* its kernel lies as the image is stored */
+    tg_rect core;                /* of the window: without what only the kernel looks at */
+    tg_axis x, y;                /* sampling inside the core, when resample */
     uint32_t band_px;            /* rows of the window read at once */
     uint32_t scaled_w, scaled_h; /* geometry's w and h, swapped where the image lies on its side */
     /* behind the scaler, in this order: colour, mirror, rotation, quality, depth, alpha */
@@ -38,8 +41,10 @@ typedef struct tg_plan {
     double angle;            /* else degrees; 0 none */
     uint32_t out_w, out_h;   /* after rotation */
     tg_pixfmt read_fmt;      /* what the codec delivers */
+    tg_pixfmt rows_fmt;      /* what is scaled */
     tg_pixfmt out_fmt;       /* what the encoder gets */
     bool gray, bitonal;
+    bool binary, equalise; /* by the histogram of the smallest resolution */
     tg_format format;
     int encode_quality;
     tg_tiff_compression compression; /* of TIFF */

@@ -1,6 +1,7 @@
 #include "tegula/num.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +70,43 @@ bool tg_parse_signed_decimal(tg_str s, double *out)
     if (negative)
         *out = -*out;
     return true;
+}
+
+static bool is_sign(tg_str s)
+{
+    return s.n && (s.p[0] == '-' || s.p[0] == '+');
+}
+
+/* Sign and digits, far less than what a double can hold. */
+static bool parse_exponent(tg_str s, int *out)
+{
+    bool negative = s.n && s.p[0] == '-';
+    uint64_t v;
+    if (is_sign(s))
+        s = (tg_str){s.p + 1, s.n - 1};
+    if (!tg_parse_u64(s, &v))
+        return false;
+    int size = v > 1000 ? 1000 : (int)v;
+    *out = negative ? -size : size;
+    return true;
+}
+
+bool tg_parse_real(tg_str s, double *out)
+{
+    tg_str mantissa, power;
+    int exponent = 0;
+    bool negative = s.n && s.p[0] == '-';
+    if (is_sign(s))
+        s = (tg_str){s.p + 1, s.n - 1};
+    bool scaled = tg_str_cut(s, 'e', &mantissa, &power) || tg_str_cut(s, 'E', &mantissa, &power);
+    if (scaled && !parse_exponent(power, &exponent))
+        return false;
+    if (mantissa.n > 1 && memchr(mantissa.p, '.', mantissa.n) == mantissa.p + mantissa.n - 1)
+        mantissa.n--;
+    if (!tg_parse_decimal(mantissa, out))
+        return false;
+    *out *= pow(10, exponent) * (negative ? -1 : 1);
+    return isfinite(*out);
 }
 
 size_t tg_format_decimal(double v, char buf[32])

@@ -5,6 +5,11 @@ libtg_dsp_a_SOURCES = \
 	src/dsp/filter.c \
 	src/dsp/filter_cache.c \
 	src/dsp/filter_table.h \
+	src/dsp/process.c \
+	src/dsp/process.h \
+	src/dsp/process_c.c \
+	src/dsp/process_histogram.c \
+	src/dsp/process_tmpl.h \
 	src/dsp/rotate.c \
 	src/dsp/rotate_tmpl.h \
 	src/dsp/row.c \
@@ -29,7 +34,7 @@ endif
 
 if TG_AVX2
 noinst_LIBRARIES += libtg_dsp_avx2.a
-libtg_dsp_avx2_a_SOURCES = src/dsp/scale_avx2.c
+libtg_dsp_avx2_a_SOURCES = src/dsp/process_avx2.c src/dsp/scale_avx2.c
 libtg_dsp_avx2_a_CFLAGS = $(AM_CFLAGS) $(AVX2_FLAGS)
 TG_DSP_ISA_LIBS += libtg_dsp_avx2.a
 endif

@@ -24,6 +24,16 @@ static void op_gray(const tg_chain *chain, void *dst, const void *src, tg_pixfmt
     tg_row_gray(dst, src, fmt, n_px);
 }
 
+static void op_tone(const tg_chain *chain, void *dst, const void *src, tg_pixfmt fmt, size_t n_px)
+{
+    const uint8_t *from = src;
+    uint8_t *to = dst;
+    bool alpha = tg_pixfmt_alpha(fmt);
+    size_t n = n_px * fmt.channels;
+    for (size_t i = 0; i < n; i++)
+        to[i] = alpha && (i + 1) % fmt.channels == 0 ? from[i] : chain->lut[from[i]];
+}
+
 static void op_mirror(const tg_chain *chain, void *dst, const void *src, tg_pixfmt fmt, size_t n_px)
 {
     (void)chain;
@@ -64,18 +74,22 @@ static void add(tg_chain *c, tg_chain_op op, uint8_t channels, uint8_t bits)
     c->fmt[c->n_ops] = (tg_pixfmt){channels, bits};
 }
 
-void tg_chain_before_turn(tg_chain *c, const tg_config *config, const tg_plan *plan)
+void tg_chain_before_turn(tg_chain *c, const tg_config *config, const tg_plan *plan,
+                          const uint8_t *lut)
 {
     memset(c, 0, sizeof *c);
     memcpy(c->background, config->background, sizeof c->background);
-    c->fmt[0] = plan->read_fmt;
+    c->fmt[0] = plan->rows_fmt;
     c->colour = plan->colour;
+    c->lut = lut;
     if (plan->colour)
-        add(c, op_colour, plan->read_fmt.channels, plan->read_fmt.bits);
-    if (plan->read_fmt.bits > plan->out_fmt.bits)
-        add(c, op_depth, plan->read_fmt.channels, plan->out_fmt.bits);
+        add(c, op_colour, plan->rows_fmt.channels, plan->rows_fmt.bits);
+    if (plan->rows_fmt.bits > plan->out_fmt.bits)
+        add(c, op_depth, plan->rows_fmt.channels, plan->out_fmt.bits);
     if (plan->gray)
         add(c, op_gray, tg_chain_out(c).channels - 2, tg_chain_out(c).bits);
+    if (lut)
+        add(c, op_tone, tg_chain_out(c).channels, tg_chain_out(c).bits);
     if (plan->mirror)
         add(c, op_mirror, tg_chain_out(c).channels, tg_chain_out(c).bits);
     if (plan->angle != 0 && !tg_pixfmt_alpha(tg_chain_out(c)))

@@ -1,5 +1,5 @@
-/* Row operations behind the scaler: colour, depth, gray, mirror, alpha, bitonal, each only where
- * the plan needs it. Interpolating turns stand between the two halves: what must not be
+/* Row operations behind the scaler: colour, depth, gray, tone, mirror, alpha, bitonal, each only
+ * where the plan needs it. Interpolating turns stand between the two halves: what must not be
  * interpolated again (bitonal) or belongs to the final picture (background) comes after them. */
 #ifndef TEGULA_RENDER_CHAIN_H
 #define TEGULA_RENDER_CHAIN_H
@@ -19,9 +19,12 @@ struct tg_chain {
     tg_pixfmt fmt[TG_CHAIN_MAX + 1]; /* fmt[i] enters op[i]; fmt[n_ops] is the result */
     uint8_t background[3];
     const tg_colour *colour;
+    const uint8_t *lut;
 };
 
-void tg_chain_before_turn(tg_chain *chain, const tg_config *config, const tg_plan *plan);
+/* lut: of 256, for the colours of 8 bits behind gray; NULL: none. It must outlive the chain. */
+void tg_chain_before_turn(tg_chain *chain, const tg_config *config, const tg_plan *plan,
+                          const uint8_t *lut);
 /* in: the format that leaves the first half. */
 void tg_chain_after_turn(tg_chain *chain, const tg_config *config, const tg_plan *plan,
                          tg_pixfmt in);

@@ -120,6 +120,8 @@ static bool resolve_region(const tg_job *job, uint32_t image_w, uint32_t image_h
     case TG_REGION_PERCENT:
         return percent_axis(job->rx, job->rw, image_w, &out->x, &out->w, err) &&
                percent_axis(job->ry, job->rh, image_h, &out->y, &out->h, err);
+    case TG_REGION_LEVEL:
+        break; /* is no part of the full image: the plan knows how large its level is */
     }
     return tg_fail(err, TG_ERR_INTERNAL, "region: unknown kind");
 }

@@ -6,11 +6,17 @@ libtg_render_a_SOURCES = \
 	src/render/embedding.c \
 	src/render/embedding.h \
 	src/render/geometry.c \
+	src/render/job.c \
 	src/render/level.c \
 	src/render/level.h \
 	src/render/orient.h \
 	src/render/plan.c \
 	src/render/plan_print.c \
+	src/render/process.c \
+	src/render/process.h \
 	src/render/render.c \
+	src/render/resolutions.c \
 	src/render/rows.c \
-	src/render/rows.h
+	src/render/rows.h \
+	src/render/tone.c \
+	src/render/tone.h

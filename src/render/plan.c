@@ -4,6 +4,7 @@
 
 #include "render/level.h"
 #include "render/orient.h"
+#include "render/process.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tegula/raster.h"
@@ -68,17 +69,59 @@ static uint32_t band_rows(const tg_image *image, const tg_level *level, unsigned
     return unit >= STRIP_BAND_PX ? unit : (STRIP_BAND_PX + unit - 1) / unit * unit;
 }
 
-static void plan_window(tg_plan *p, const tg_config *config, const tg_image *image)
+/* The same for pixels of the level itself. */
+static tg_axis pixels(double at, double part, uint32_t whole, bool flip)
+{
+    return (tg_axis){
+        .origin = flip ? whole - (at + part) : at, .step = 1, .out_px = (uint32_t)part};
+}
+
+static void shown_axes(const tg_plan *p, const tg_image *image, const tg_job *job, tg_axis *x,
+                       tg_axis *y)
 {
     const tg_level *level = &image->level[p->level];
     const tg_geometry *g = &p->geometry;
     tg_orient o = tg_orient_of(image);
     tg_ratio r = tg_level_ratio(image, p->level);
     double reduced = (double)(1u << p->reduction);
-    tg_axis x =
+    if (job->region == TG_REGION_LEVEL) {
+        *x = pixels(job->rx, job->rw, o.on_side ? level->height_px : level->width_px, o.flip_x);
+        *y = pixels(job->ry, job->rh, o.on_side ? level->width_px : level->height_px, o.flip_y);
+        return;
+    }
+    *x =
         sampling(g->region.x, g->region.w, tg_image_width_px(image), o.flip_x, r.x * reduced, g->w);
-    tg_axis y = sampling(g->region.y, g->region.h, tg_image_height_px(image), o.flip_y,
-                         r.y * reduced, g->h);
+    *y = sampling(g->region.y, g->region.h, tg_image_height_px(image), o.flip_y, r.y * reduced,
+                  g->h);
+}
+
+/* The window is the core and, inside the level, what a kernel of this radius looks at around it. */
+static void widen(uint32_t radius, uint32_t level_px, uint32_t *at, uint32_t *px, uint32_t *margin)
+{
+    uint32_t after = TG_MIN(radius, level_px - *at - *px);
+    *margin = TG_MIN(radius, *at);
+    *at -= *margin;
+    *px += *margin + after;
+}
+
+static void plan_core(tg_plan *p, const tg_level *level)
+{
+    uint32_t radius = p->process.kernel_side / 2;
+    p->core = (tg_rect){.w = p->window.w, .h = p->window.h};
+    widen(radius, tg_reduced_px(level->width_px, p->reduction), &p->window.x, &p->window.w,
+          &p->core.x);
+    widen(radius, tg_reduced_px(level->height_px, p->reduction), &p->window.y, &p->window.h,
+          &p->core.y);
+}
+
+static void plan_window(tg_plan *p, const tg_config *config, const tg_image *image,
+                        const tg_job *job)
+{
+    const tg_level *level = &image->level[p->level];
+    const tg_geometry *g = &p->geometry;
+    tg_orient o = tg_orient_of(image);
+    tg_axis x, y;
+    shown_axes(p, image, job, &x, &y);
     bool wider = g->w > g->region.w, higher = g->h > g->region.h;
     p->filter = config->filter;
     p->x = o.on_side ? y : x;
@@ -92,6 +135,25 @@ static void plan_window(tg_plan *p, const tg_config *config, const tg_image *ima
     p->resample = !pixel_by_pixel(&p->x) || !pixel_by_pixel(&p->y) || p->window.w != p->scaled_w ||
                   p->window.h != p->scaled_h;
     p->band_px = band_rows(image, level, p->reduction);
+    plan_core(p, level);
+}
+
+/* What process asks of the image it can have. */
+static bool plan_process(tg_plan *p, const tg_image *image, const tg_job *job, tg_err *err)
+{
+    unsigned colours = image->fmt.channels - tg_pixfmt_alpha(image->fmt);
+    unsigned all = (1u << TG_PROCESS_CHANNELS) - 1, over = job->process.ranges >> colours;
+    tg_orient o = tg_orient_of(image);
+    p->processed = tg_process_any(&job->process);
+    p->process = job->process;
+    if (job->process.shade && colours < 3)
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "SHD: the image has less than three channels");
+    if (job->process.ranges != all && over)
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "MINMAX: the image has no such channel");
+    if (job->process.matrix_rows == 4 && !tg_formats[job->format].alpha)
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "CTW: four rows are for formats with alpha");
+    tg_process_turn_kernel(&p->process, o.mirror, o.quarter);
+    return true;
 }
 
 /* The image's own orientation, then the job's mirror and rotation, as one mirror and one turn: a
@@ -111,14 +173,23 @@ static void plan_turn(tg_plan *p, const tg_image *image, const tg_job *job)
         tg_rotated_size(p->scaled_w, p->scaled_h, p->angle, &p->out_w, &p->out_h);
 }
 
-static int encode_quality(const tg_config *config, tg_format format)
+static int encode_quality(const tg_config *config, const tg_job *job)
 {
+    static const struct {
+        int lowest, highest;
+    } range[TG_FORMATS] = {
+        [TG_FORMAT_JPEG] = {1, 100}, [TG_FORMAT_PNG] = {0, 9},    [TG_FORMAT_JP2] = {1, 100},
+        [TG_FORMAT_PDF] = {1, 100},  [TG_FORMAT_TIFF] = {0, 100}, [TG_FORMAT_WEBP] = {-1, 100},
+    };
     const int of[TG_FORMATS] = {
         [TG_FORMAT_JPEG] = config->jpeg_quality, [TG_FORMAT_PNG] = config->png_quality,
         [TG_FORMAT_JP2] = config->jpeg_quality,  [TG_FORMAT_PDF] = config->jpeg_quality,
         [TG_FORMAT_TIFF] = config->tiff_quality, [TG_FORMAT_WEBP] = config->webp_quality,
     };
-    return of[format];
+    if (!job->has_encode_quality)
+        return of[job->format];
+    int asked = TG_MAX(job->encode_quality, range[job->format].lowest);
+    return TG_MIN(asked, range[job->format].highest);
 }
 
 static void plan_dpi(tg_plan *p, const tg_image *image, const tg_job *job)
@@ -132,33 +203,48 @@ static void plan_dpi(tg_plan *p, const tg_image *image, const tg_job *job)
 }
 
 /* A profile stays where it can go along: not in GIF, and one for colours says nothing of a picture
- * that has become gray. */
+ * that has become gray. Colours that processing has made are no longer those it tells of. */
 static void plan_colour(tg_plan *p, const tg_image *image)
 {
     bool kept = tg_colour_profile(image->colour).n > 0;
-    p->keeps_profile = kept && tg_formats[p->format].icc && !p->gray && !p->bitonal;
-    if (p->keeps_profile || (tg_colour_is_identity(image->colour) && !kept))
+    bool made =
+        p->process.map != TG_MAP_NONE || (p->rows_fmt.channels >= 3) != (p->read_fmt.channels >= 3);
+    p->keeps_profile = kept && !made && tg_formats[p->format].icc && !p->gray && !p->bitonal;
+    if (p->keeps_profile || made || (tg_colour_is_identity(image->colour) && !kept))
         p->colour = NULL;
     else
         p->colour = image->colour;
+}
+
+static void plan_quality(tg_plan *p, const tg_job *job)
+{
+    p->binary = job->quality == TG_QUALITY_BINARY;
+    p->equalise = job->equalise && !p->binary; /* two values stay the two */
+    p->bitonal = job->quality == TG_QUALITY_BITONAL || p->binary;
+    p->gray = p->rows_fmt.channels >= 3 && (p->bitonal || job->quality == TG_QUALITY_GRAY);
 }
 
 static void plan_output(tg_plan *p, const tg_config *config, const tg_image *image,
                         const tg_job *job)
 {
     const tg_format_info *format = &tg_formats[job->format];
-    bool colour = image->fmt.channels >= 3, alpha = tg_pixfmt_alpha(image->fmt) || p->angle != 0;
     p->format = job->format;
-    p->bitonal = job->quality == TG_QUALITY_BITONAL;
-    p->gray = colour && (p->bitonal || job->quality == TG_QUALITY_GRAY);
-    p->read_fmt = image->fmt;
+    p->read_fmt = p->rows_fmt = image->fmt;
+    if (p->processed)
+        p->rows_fmt.channels = tg_process_channels(&p->process, image->fmt.channels);
+    plan_quality(p, job);
     plan_colour(p, image);
-    p->out_fmt.bits = (uint8_t)TG_MIN(image->fmt.bits, format->max_bits);
-    p->out_fmt.channels = colour && !p->gray ? 3 : 1;
+    if (p->processed && !p->colour) /* which is for the image's own depth */
+        p->rows_fmt.bits = 8;
+    bool alpha = tg_pixfmt_alpha(p->rows_fmt) || p->angle != 0;
+    bool eight = p->processed || p->binary || p->equalise;
+    p->out_fmt.bits = (uint8_t)TG_MIN(p->rows_fmt.bits, eight ? 8 : format->max_bits);
+    p->out_fmt.channels = p->rows_fmt.channels >= 3 && !p->gray ? 3 : 1;
     if (alpha && format->alpha && !p->bitonal)
         p->out_fmt.channels++;
-    p->encode_quality = encode_quality(config, job->format);
-    p->compression = (tg_tiff_compression)config->tiff_compression;
+    p->encode_quality = encode_quality(config, job);
+    p->compression =
+        job->has_compression ? job->compression : (tg_tiff_compression)config->tiff_compression;
     plan_dpi(p, image, job);
 }
 
@@ -181,9 +267,10 @@ static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *ima
     const tg_level *level = &image->level[p->level];
     bool same_format = (level->stored == TG_STORED_JPEG && job->format == TG_FORMAT_JPEG) ||
                        (level->stored == TG_STORED_WEBP && job->format == TG_FORMAT_WEBP);
-    p->stored = config->codec_passthrough && same_format && !p->colour && !p->resample &&
-                p->reduction == 0 && !p->gray && !p->bitonal && !p->mirror && !p->quarter &&
-                p->angle == 0 && is_stored_tile(level, &p->window);
+    bool changed = p->colour || p->processed || p->equalise || p->gray || p->bitonal || p->mirror ||
+                   p->quarter || p->angle != 0 || job->has_encode_quality;
+    p->stored = config->codec_passthrough && same_format && !changed && !p->resample &&
+                p->reduction == 0 && is_stored_tile(level, &p->window);
     p->cropped = p->stored && (p->window.w < level->tile_w_px || p->window.h < level->tile_h_px);
     p->col = p->window.x / level->tile_w_px;
     p->row = p->window.y / level->tile_h_px;
@@ -227,7 +314,9 @@ static void plan_cost(tg_plan *p, const tg_image *image)
     p->memory_bytes = (uint64_t)band.w * band.h * tg_pixfmt_bytes(p->read_fmt) +
                       tg_image_working_bytes(image, p->level, p->reduction, band);
     if (p->resample)
-        p->memory_bytes += tg_scaler_cost_bytes(p->read_fmt, &p->x, &p->y, p->filter);
+        p->memory_bytes += tg_scaler_cost_bytes(p->rows_fmt, &p->x, &p->y, p->filter);
+    if (p->processed)
+        p->memory_bytes += tg_processing_cost_bytes(p);
     if (turned)
         p->memory_bytes += (uint64_t)p->scaled_w * p->scaled_h * (out_bytes + (p->angle != 0));
     if (p->quarter)
@@ -252,20 +341,47 @@ static bool check_output(const tg_plan *p, tg_err *err)
     return true;
 }
 
-bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *job, tg_plan *out,
-                  tg_err *err)
+/* A rectangle of a level, and what it is of the whole image. */
+static void level_geometry(const tg_image *image, const tg_job *job, tg_geometry *g)
+{
+    uint32_t w = tg_image_width_px(image), h = tg_image_height_px(image);
+    tg_ratio r = tg_level_ratio(image, job->level);
+    g->region.x = (uint32_t)TG_MIN(job->rx * r.x, w - 1.0);
+    g->region.y = (uint32_t)TG_MIN(job->ry * r.y, h - 1.0);
+    g->region.w = TG_MAX((uint32_t)TG_MIN(job->rw * r.x, (double)(w - g->region.x)), 1);
+    g->region.h = TG_MAX((uint32_t)TG_MIN(job->rh * r.y, (double)(h - g->region.y)), 1);
+    g->w = (uint32_t)job->rw;
+    g->h = (uint32_t)job->rh;
+    g->full_region = g->region.w == w && g->region.h == h;
+}
+
+static bool plan_geometry(tg_plan *p, const tg_config *config, const tg_image *image,
+                          const tg_job *job, tg_err *err)
 {
     uint32_t w = tg_image_width_px(image), h = tg_image_height_px(image);
     tg_limits limits;
+    if (job->region == TG_REGION_LEVEL) {
+        level_geometry(image, job, &p->geometry);
+        p->level = job->level;
+        return true;
+    }
+    tg_limits_from_config(config, w, h, &limits);
+    if (!tg_geometry_resolve(job, w, h, &limits, &p->geometry, err))
+        return false;
+    tg_level_choose(image, &p->geometry, config->oversampling, &p->level, &p->reduction);
+    return true;
+}
+
+bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *job, tg_plan *out,
+                  tg_err *err)
+{
     tg_colour_policy policy = {.retain = config->retain_icc,
                                .max_icc_bytes = config->max_icc_bytes};
     *out = (tg_plan){0};
     tg_colour_resolve(image, &policy);
-    tg_limits_from_config(config, w, h, &limits);
-    if (!tg_geometry_resolve(job, w, h, &limits, &out->geometry, err))
+    if (!plan_geometry(out, config, image, job, err) || !plan_process(out, image, job, err))
         return false;
-    tg_level_choose(image, &out->geometry, config->oversampling, &out->level, &out->reduction);
-    plan_window(out, config, image);
+    plan_window(out, config, image, job);
     plan_turn(out, image, job);
     plan_output(out, config, image, job);
     plan_stored(out, config, image, job);

@@ -5,6 +5,7 @@
 #include "render/chain.h"
 #include "render/embedding.h"
 #include "render/rows.h"
+#include "render/tone.h"
 #include "tegula/encoder.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
@@ -18,6 +19,7 @@ typedef struct render {
     const tg_embed *embed;
     tg_rows *rows;
     tg_chain before, after;
+    const uint8_t *lut; /* of the plan's histogram; NULL: none */
     tg_encoder *encoder;
     uint8_t *scratch[2]; /* one per half of the chain, wide enough for either side of a turn */
     uint8_t *raster, *turned;
@@ -124,7 +126,7 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
     const tg_plan *p = r->plan;
     tg_encode_spec spec = tg_plan_encode_spec(p);
     spec.embed = *r->embed;
-    tg_chain_before_turn(&r->before, config, p);
+    tg_chain_before_turn(&r->before, config, p, r->lut);
     tg_chain_after_turn(&r->after, config, p, tg_chain_out(&r->before));
     for (int i = 0; i < 2; i++) {
         r->scratch[i] = tg_image_alloc(TG_MAX(p->scaled_w, p->out_w), 2 * MAX_PIXEL_BYTES, err);
@@ -139,8 +141,17 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
 static bool decode_and_encode(const tg_config *config, const tg_plan *plan, const tg_embed *embed,
                               tg_image *image, tg_buf *out, tg_err *err)
 {
-    render r = {.plan = plan, .embed = embed};
+    tg_plan whole = *plan;
+    uint8_t lut[256];
+    render r = {.plan = &whole, .embed = embed};
     bool turned = plan->quarter || plan->angle != 0;
+    if (!tg_tone_stretch(config, image, &whole, err))
+        return false;
+    if (plan->binary || plan->equalise) {
+        if (!tg_tone_table(config, image, &whole, lut, err))
+            return false;
+        r.lut = lut;
+    }
     bool ok = render_init(&r, config, image, out, err) &&
               (turned ? turn_rows(&r, err) : stream_rows(&r, err)) &&
               tg_encoder_finish(r.encoder, err);

@@ -1,0 +1,25 @@
+/* The resolutions of an image as IIP counts them: 0 is the smallest. They are the stored levels; an
+ * image that has only one gets the others down to a single tile by halving, rounded up. */
+#ifndef TEGULA_RESOLUTIONS_H
+#define TEGULA_RESOLUTIONS_H
+
+#include "tegula/codec.h"
+#include "tegula/job.h"
+
+typedef struct tg_resolutions {
+    unsigned n;
+    uint32_t tile_w_px, tile_h_px; /* of all, as shown */
+    struct tg_resolution {
+        uint32_t width_px, height_px; /* as shown */
+        int level;                    /* of the image; -1: not stored */
+        unsigned halvings;            /* -1: of level 0 */
+    } of[TG_MAX_LEVELS];
+} tg_resolutions;
+
+void tg_resolutions_of(const tg_image *image, tg_resolutions *out);
+
+/* Region and size of a job that shows rect of resolution r, pixel by pixel; rect lies inside. */
+void tg_resolution_job(const tg_image *image, const struct tg_resolution *r, tg_rect rect,
+                       tg_job *job);
+
+#endif
