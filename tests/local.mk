@@ -9,6 +9,7 @@ tests_test_plan_LDADD = $(TEST_LIBS)
 
 include tests/dsp.mk
 include tests/codec.mk
+include tests/cache.mk
 include tests/proto.mk
 include tests/daemon.mk
 

@@ -19,6 +19,13 @@ typedef enum tg_protocol {
 } tg_protocol;
 
 #define TG_MAX_URI_MAPS 16
+#define TG_MAX_SERVERS  32 /* of memcached */
+
+/* What is stored beside answers under keys of tegula's own. */
+typedef enum tg_layout {
+    TG_LAYOUT_OWN,  /* nothing */
+    TG_LAYOUT_NGINX /* bodies of pictures, under keys that a web server makes of addresses */
+} tg_layout;
 
 /* One "prefix=>protocol" of URI_MAP; prefix without slashes at its ends, may be empty. */
 typedef struct tg_uri_map {
@@ -59,10 +66,13 @@ typedef struct tg_config {
     const char *copyright;       /* "" = none */
     const char *iiif_extra_info; /* members of a JSON object, checked; "" = none */
     const char *iiif_delimiter;  /* between file name and page number; "" = off */
-    /* response cache, used by src/cache */
-    double image_cache_mib;
+    /* answers kept, used by src/cache */
+    double image_cache_mib; /* half for decoded tiles, half for answers */
     const char *memcached_servers;
-    int memcached_timeout_s;
+    int memcached_timeout_s; /* life of an answer; 0 = no limit */
+    int memcached_connect_ms, memcached_poll_ms;
+    bool disable_memcached;
+    tg_layout cache_layout;
 } tg_config;
 
 /* A known variable, for listings and their tests. default_text is NULL when it only has an effect
@@ -73,6 +83,10 @@ typedef struct tg_variable_doc {
 
 /* The i-th known variable; false behind the last. */
 bool tg_config_variable(unsigned i, tg_variable_doc *out);
+
+/* One of MEMCACHED_SERVERS: "host", "host:port", "[IPv6]:port", "/path" or "unix:/path", which give
+ * an empty port. False when it is none of these. */
+bool tg_server_parse(tg_str text, tg_str *host, tg_str *port);
 
 /* The prefix that is served when neither URI_MAP nor IIIF_PREFIX is set. */
 #define TG_DEFAULT_URI_MAP "iiif=>IIIF"

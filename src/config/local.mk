@@ -6,6 +6,7 @@ libtg_config_a_SOURCES = \
 	src/config/parse.c \
 	src/config/print.c \
 	src/config/read.c \
+	src/config/servers.c \
 	src/config/table.c \
 	src/config/table.h \
 	src/config/write.c

@@ -109,6 +109,22 @@ static bool parse_zlib(tg_str text, int *out)
     return true;
 }
 
+static bool parse_servers(const char *text, const char **out)
+{
+    if (!tg_servers_ok(tg_str_of(text)))
+        return false;
+    *out = text;
+    return true;
+}
+
+static bool parse_layout(tg_str text, tg_layout *out)
+{
+    if (text.n && !tg_str_eq_nocase(text, TG_STR("nginx")))
+        return false;
+    *out = text.n ? TG_LAYOUT_NGINX : TG_LAYOUT_OWN;
+    return true;
+}
+
 static bool hex_pair(const char *p, uint8_t *out)
 {
     unsigned v = 0;
@@ -228,6 +244,10 @@ bool tg_variable_parse(const tg_variable *v, const char *z, tg_config *config)
         return parse_version(text, at);
     case TG_KIND_ZLIB:
         return parse_zlib(text, at);
+    case TG_KIND_SERVERS:
+        return parse_servers(z, at);
+    case TG_KIND_LAYOUT:
+        return parse_layout(text, at);
     case TG_KIND_COLOUR:
         return parse_colour(text, at);
     case TG_KIND_MAPS:

@@ -30,7 +30,6 @@ void tg_config_print(const tg_config *config, char *const envp[], FILE *out)
             continue;
         fprintf(out, "%s = ", v->doc.name);
         tg_variable_write(v, config, out);
-        fprintf(out, "   (%s)  %s%s\n", origin(v, envp), v->doc.help,
-                v->idle ? "; no effect in this version" : "");
+        fprintf(out, "   (%s)  %s\n", origin(v, envp), v->doc.help);
     }
 }

@@ -64,7 +64,7 @@ static void read_variable(reading *r, const tg_variable *v)
         report_bad(r, v, text);
     else if (v->missed && text[0])
         report_missed(r, v);
-    else if (v->kind == TG_KIND_NONE || v->idle)
+    else if (v->kind == TG_KIND_NONE)
         REPORT(r, "%s is known, but has no effect in this version\n", v->doc.name);
 }
 

@@ -3,15 +3,12 @@
 #include <string.h>
 
 /* The part of a row behind its documentation. */
-#define ROW(kind, offset, lowest, highest, idle)                                                   \
-    TG_KIND_##kind, offset, lowest, highest, idle, false
-#define FIELD(kind, member) ROW(kind, offsetof(tg_config, member), 0, 0, false)
+#define ROW(kind, offset, lowest, highest) TG_KIND_##kind, offset, lowest, highest, false
+#define FIELD(kind, member)                ROW(kind, offsetof(tg_config, member), 0, 0)
 #define NUMBER(kind, member, lowest, highest)                                                      \
-    ROW(kind, offsetof(tg_config, member), lowest, highest, false)
-#define IDLE(kind, member, lowest, highest)                                                        \
-    ROW(kind, offsetof(tg_config, member), lowest, highest, true)
-#define UNUSED ROW(NONE, (size_t)-1, 0, 0, false)
-#define MISSED TG_KIND_NONE, (size_t)-1, 0, 0, false, true
+    ROW(kind, offsetof(tg_config, member), lowest, highest)
+#define UNUSED ROW(NONE, (size_t)-1, 0, 0)
+#define MISSED TG_KIND_NONE, (size_t)-1, 0, 0, true
 
 const tg_filter tg_filter_numbers[TG_FILTER_NUMBERS] = {TG_FILTER_NEAREST, TG_FILTER_BILINEAR,
                                                         TG_FILTER_LANCZOS3};
@@ -141,16 +138,27 @@ const tg_variable tg_variables[] = {
      FIELD(MEMBERS, iiif_extra_info)},
     {{"IIIF_EXTENSIONS", "0", "0 or 1", "more qualities than the Image API has"}, UNUSED},
 
-    /* response caches */
+    /* caches */
     {{"MAX_IMAGE_CACHE_SIZE", "10", "0 to 1048576",
-      "MiB of decoded tiles kept per worker, 0 = none"},
+      "MiB that a worker keeps, half for decoded tiles, half for answers, 0 = none"},
      NUMBER(DECIMAL, image_cache_mib, 0, 1048576)},
-    {{"MEMCACHED_SERVERS", "", "host[:port], ... or a socket's path",
-      "memcached servers that keep answers"},
-     IDLE(TEXT, memcached_servers, 0, 0)},
-    {{"MEMCACHED_TIMEOUT", "86400", "0 or more", "seconds memcached keeps an answer"},
-     IDLE(INT, memcached_timeout_s, 0, INT32_MAX)},
-    {{"DISABLE_PRIMARY_MEMCACHE", "0", "0 or 1", "1: keep no answers in memcached"}, UNUSED},
+    {{"MEMCACHED_SERVERS", "", "host[:port] or a socket's path, up to 32, with commas between",
+      "memcached servers (1.6 or newer) that keep answers, empty = none"},
+     FIELD(SERVERS, memcached_servers)},
+    {{"MEMCACHED_TIMEOUT", "86400", "0 or more",
+      "seconds memcached keeps an answer, 0 = while there is room"},
+     NUMBER(INT, memcached_timeout_s, 0, INT32_MAX)},
+    {{"MEMCACHED_CONNECT_TIMEOUT", "40", "1 to 10000",
+      "milliseconds in which a connection has to be made"},
+     NUMBER(INT, memcached_connect_ms, 1, 10000)},
+    {{"MEMCACHED_POLL_TIMEOUT", "40", "1 to 10000",
+      "milliseconds that a request waits for a server before all leave that one alone"},
+     NUMBER(INT, memcached_poll_ms, 1, 10000)},
+    {{"DISABLE_PRIMARY_MEMCACHE", "0", "0 or 1", "1: keep no answers in memcached"},
+     FIELD(BOOL, disable_memcached)},
+    {{"CACHE_LAYOUT", "", "nginx, or empty",
+      "nginx: bodies are also stored where nginx finds them by the address"},
+     FIELD(LAYOUT, cache_layout)},
 
     /* of iipsrv's decoders */
     {{"KAKADU_READMODE", NULL, "anything", "of another decoder"}, UNUSED},

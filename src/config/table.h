@@ -21,6 +21,8 @@ typedef enum tg_kind {
     TG_KIND_FILTER,  /* tg_filter by iipsrv's number */
     TG_KIND_VERSION, /* int, 2 or 3; 1 is version 2's document */
     TG_KIND_ZLIB,    /* int 0..9, also by the name of a zlib constant */
+    TG_KIND_SERVERS, /* const char *, empty or servers with commas between */
+    TG_KIND_LAYOUT,  /* tg_layout */
     TG_KIND_COLOUR,  /* uint8_t[3] */
     TG_KIND_MAPS,    /* adds to uri_map */
     TG_KIND_PREFIX   /* adds one prefix of IIIF to uri_map */
@@ -32,7 +34,6 @@ typedef struct tg_variable {
     size_t
         offset; /* in tg_config; rows of one offset are names of one setting, first set one wins */
     double lowest, highest; /* INT, INT64, DECIMAL, MIB; values outside are clamped */
-    bool idle;              /* has a field, but nothing reads it in this version */
     bool missed;            /* of kind NONE, and a problem when set: going without it does harm */
 } tg_variable;
 
@@ -61,6 +62,9 @@ void tg_variable_write(const tg_variable *variable, const tg_config *config, FIL
 bool tg_maps_parse(tg_str text, tg_config *config);
 bool tg_maps_add(tg_str prefix, tg_protocol protocol, tg_config *config);
 const char *tg_protocol_name(tg_protocol protocol);
+
+/* Are all of them such as tg_server_parse takes, and not too many? */
+bool tg_servers_ok(tg_str list);
 
 /* The known name that an unknown one is probably meant to be (a letter or two wrong, or in other
  * case); NULL if none. */

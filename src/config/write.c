@@ -50,6 +50,7 @@ void tg_variable_write(const tg_variable *v, const tg_config *config, FILE *out)
     case TG_KIND_LINE:
     case TG_KIND_URL:
     case TG_KIND_MEMBERS:
+    case TG_KIND_SERVERS:
         fputs(*(const char *const *)at, out);
         break;
     case TG_KIND_SIDE:
@@ -57,6 +58,9 @@ void tg_variable_write(const tg_variable *v, const tg_config *config, FILE *out)
         break;
     case TG_KIND_FILTER:
         fprintf(out, "%d", filter_number(*(const tg_filter *)at));
+        break;
+    case TG_KIND_LAYOUT:
+        fputs(*(const tg_layout *)at == TG_LAYOUT_NGINX ? "nginx" : "", out);
         break;
     case TG_KIND_COLOUR: {
         const uint8_t *rgb = (const uint8_t *)at;

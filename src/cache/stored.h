@@ -1,0 +1,16 @@
+/* How keys of stored answers begin, for who stores and who purges. */
+#ifndef TEGULA_CACHE_STORED_H
+#define TEGULA_CACHE_STORED_H
+
+#include "cache/checksum.h"
+#include "tegula/str.h"
+
+/* "tegula1:<generation>:<file>:<hash of the key's text>" */
+#define TG_STORED_PREFIX "tegula1:"
+
+static inline uint64_t tg_cache_file_hash(tg_str file)
+{
+    return tg_checksum(file.p, file.n, 0);
+}
+
+#endif
