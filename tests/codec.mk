@@ -42,3 +42,8 @@ check_PROGRAMS += tests/test_embed
 tests_test_embed_SOURCES = tests/test_embed.c tests/encoding.h tests/fixture.c tests/fixture.h tests/check.h
 tests_test_embed_CPPFLAGS = $(AM_CPPFLAGS) $(JPEG_CFLAGS) $(WEBP_CFLAGS)
 tests_test_embed_LDADD = $(CODEC_TEST_LIBS)
+
+check_PROGRAMS += tests/test_tiff_kinds
+tests_test_tiff_kinds_SOURCES = tests/test_tiff_kinds.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_tiff_kinds_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS)
+tests_test_tiff_kinds_LDADD = $(CODEC_TEST_LIBS)

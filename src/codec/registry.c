@@ -127,6 +127,11 @@ void tg_image_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *o
         out->len = start;
 }
 
+bool tg_image_find_range(tg_image *img, tg_err *err)
+{
+    return !img->codec->find_range || img->codec->find_range(img, err);
+}
+
 uint64_t tg_image_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect)
 {
     uint64_t bytes = img->codec->working_bytes ? img->codec->working_bytes(img, level, k, rect) : 0;

@@ -237,7 +237,7 @@ void tg_tiff_extremes_row(const tg_tiff_level *lv, tg_tiff_extremes *e, const ui
 void tg_tiff_store(const tg_tiff_dir *dir, uint8_t *sample, double value);
 
 /* tiff_range.c: sets base.range_min and range_max, if they depend on the pixels. */
-bool tg_tiff_find_range(tg_tiff *t, tg_err *err);
+bool tg_tiff_find_range(tg_image *img, tg_err *err);
 
 /* Rows of samples as the route decodes them to rows of dir.native, but for tg_tiff_finish: n
  * pixels from pixel x on, of `line` of a row of blocks. */
@@ -258,6 +258,7 @@ bool tg_tiff_libtiff_part(tg_tiff *t, tg_tiff_part *p, tg_err *err);
 bool tg_tiff_jpeg_part(tg_tiff *t, tg_tiff_part *p, tg_err *err);
 bool tg_tiff_webp_part(tg_tiff *t, tg_tiff_part *p, tg_err *err);
 bool tg_tiff_j2k_part(tg_tiff *t, tg_tiff_part *p, tg_err *err);
+void tg_tiff_jpeg_stop(tg_tiff *t); /* gives up a strip half read */
 void tg_tiff_jpeg_close(tg_tiff *t);
 
 /* Reads the planes one by one, each as a channel; with contiguous samples all at once as 0. */

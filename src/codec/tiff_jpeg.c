@@ -58,7 +58,7 @@ static void set_colours(const tg_tiff_dir *dir, struct jpeg_decompress_struct *c
     }
 }
 
-static void stop(tg_tiff *t)
+void tg_tiff_jpeg_stop(tg_tiff *t)
 {
     if (t->jpeg_live)
         tg_jpeg_reader_end(t->jpeg);
@@ -67,7 +67,7 @@ static void stop(tg_tiff *t)
 
 void tg_tiff_jpeg_close(tg_tiff *t)
 {
-    stop(t);
+    tg_tiff_jpeg_stop(t);
     free(t->jpeg);
     t->jpeg = NULL;
 }
@@ -154,10 +154,10 @@ static bool read_plane(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *er
     if (n == 0)
         return tg_tiff_absent_part(t, p, channel, err);
     if (!goes_on(t, p))
-        stop(t);
+        tg_tiff_jpeg_stop(t);
     ok = (t->jpeg_live || start(t, p, channel, offset, n, err)) && read_rows(t, p, channel, err);
     if (!ok || !worth_keeping(t, dir))
-        stop(t);
+        tg_tiff_jpeg_stop(t);
     return ok;
 }
 

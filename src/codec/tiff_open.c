@@ -73,13 +73,21 @@ static void describe(tg_image *img, const tg_tiff_dir *d, unsigned i)
     };
 }
 
+static void tiff_rest(tg_image *img)
+{
+    tg_tiff *t = (tg_tiff *)img;
+
+    tg_tiff_jpeg_stop(t);
+    tg_tiff_unkeep(t);
+}
+
 static void tiff_close(tg_image *img)
 {
     tg_tiff *t = (tg_tiff *)img;
 
-    tg_tile_cache_drop_image(t->cache_id);
+    tiff_rest(img);
     tg_tiff_jpeg_close(t);
-    tg_tiff_unkeep(t);
+    tg_tile_cache_drop_image(t->cache_id);
     for (unsigned i = 0; i < img->n_levels; i++) {
         tg_tiff_level *lv = &t->level[i];
 
@@ -240,5 +248,7 @@ const tg_codec tg_tiff_codec = {
     .stored_tile = tg_tiff_stored_tile,
     .working_bytes = tg_tiff_working_bytes,
     .block = tg_tiff_block,
+    .find_range = tg_tiff_find_range,
+    .rest = tiff_rest,
     .close = tiff_close,
 };

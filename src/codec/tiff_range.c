@@ -134,8 +134,9 @@ static void set_lab(tg_tiff *t)
     t->range_known = true;
 }
 
-bool tg_tiff_find_range(tg_tiff *t, tg_err *err)
+bool tg_tiff_find_range(tg_image *img, tg_err *err)
 {
+    tg_tiff *t = (tg_tiff *)img;
     const tg_tiff_dir *dir = &t->level[0].dir;
     tg_tiff_extremes e = {0, 0};
 

@@ -156,7 +156,7 @@ bool tg_tiff_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void 
     size_t px_bytes = tg_native_bytes(img->native);
     tg_tiff_part p = {.level = level, .k = k, .stride = dst_stride};
     uint8_t *line = dst;
-    bool ok = tg_tiff_find_range(t, err);
+    bool ok = tg_tiff_find_range(img, err);
 
     if (rect.w == 0 || rect.h == 0)
         return true;
