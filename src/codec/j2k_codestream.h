@@ -16,11 +16,11 @@ typedef struct tg_j2k_tile_part {
 typedef struct tg_j2k_codestream {
     tg_j2k_source source;
     tg_j2k_header header;
-    /* The rest is there when first wanted. */
+    /* The rest is there after tg_j2k_codestream_index. */
     tg_j2k_tile_part *part;
     uint32_t n_parts, part_room;
     uint32_t *first_part, *last_part; /* by tile */
-    uint8_t *main_header;             /* of a tile's own codestream, SIZ as for the whole */
+    uint8_t *main_header;             /* as far as it matters for a single tile */
     size_t main_header_bytes;
     size_t held_bytes;
 } tg_j2k_codestream;
@@ -28,6 +28,9 @@ typedef struct tg_j2k_codestream {
 /* Reads the main header. */
 bool tg_j2k_codestream_open(tg_j2k_codestream *s, const tg_j2k_source *source, tg_err *err);
 void tg_j2k_codestream_close(tg_j2k_codestream *s);
+
+/* Finds the tile-parts and reads the main header, once. */
+bool tg_j2k_codestream_index(tg_j2k_codestream *s, tg_err *err);
 
 typedef struct tg_j2k_wanted {
     uint32_t col, row;
@@ -39,7 +42,8 @@ typedef struct tg_j2k_wanted {
     uint32_t n_components;
 } tg_j2k_wanted;
 
-/* The area of a tile; NULL with err. TG_ERR_CORRUPT also when the tile is not there. */
+/* The area of a tile, by j2k_one_tile.c; NULL with err. TG_ERR_CORRUPT also when the tile is not
+ * there. */
 opj_image_t *tg_j2k_decode_tile(tg_j2k_codestream *s, const tg_j2k_wanted *w, tg_err *err);
 
 #endif

@@ -82,8 +82,8 @@ static plane make_plane(const tg_j2k_form *form, const tg_j2k_header *header,
 
     return (plane){
         .component = data,
-        .x = make_axis(tg_j2k_coordinate(data->x0, 1, k), data->w, dx, off_x, k),
-        .y = make_axis(tg_j2k_coordinate(data->y0, 1, k), data->h, dy, off_y, k),
+        .x = make_axis(tg_j2k_coordinate(data->x0, 1, data->factor), data->w, dx, off_x, k),
+        .y = make_axis(tg_j2k_coordinate(data->y0, 1, data->factor), data->h, dy, off_y, k),
         .on_grid = dx[0] == dx[1] && dy[0] == dy[1] && off_x[0] == off_x[1] && off_y[0] == off_y[1],
     };
 }
@@ -192,6 +192,12 @@ static void put_scaled(const tg_j2k_form *form, const tg_j2k_channel *c, const i
     }
 }
 
+/* Whether a channel is a component moved to begin at 0: most are. */
+static bool is_shifted(const tg_j2k_form *form, const tg_j2k_channel *c)
+{
+    return form->bits == 8 && c->scale == 1 && !c->palette;
+}
+
 static void put_channel(const tg_j2k_form *form, unsigned channel, const int32_t *from, uint32_t n,
                         void *dst)
 {
@@ -199,10 +205,25 @@ static void put_channel(const tg_j2k_form *form, unsigned channel, const int32_t
 
     if (c->palette)
         put_palette(form, c, from, n, dst, channel);
-    else if (form->bits == 8 && c->scale == 1)
+    else if (is_shifted(form, c))
         put_shifted(form, (int32_t)c->offset, from, n, (uint8_t *)dst + channel);
     else
         put_scaled(form, c, from, n, dst, channel);
+}
+
+static uint8_t to_byte(int32_t v)
+{
+    return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+/* Three unsigned components of 8 bits at once. */
+static void put_three(const int32_t *const from[3], uint32_t n, uint8_t *dst)
+{
+    for (uint32_t i = 0; i < n; i++, dst += 3) {
+        dst[0] = to_byte(from[0][i]);
+        dst[1] = to_byte(from[1][i]);
+        dst[2] = to_byte(from[2][i]);
+    }
 }
 
 /* ---- channels to colours ---- */
@@ -275,27 +296,49 @@ static bool make_planes(const tg_j2k_form *form, const tg_j2k_header *header,
     return true;
 }
 
+static bool is_three_plain(const tg_j2k_form *form, const plane *planes)
+{
+    for (unsigned c = 0; c < form->n_channels; c++)
+        if (!is_shifted(form, &form->channel[c]) || form->channel[c].offset != 0 ||
+            !planes[form->channel[c].component].on_grid)
+            return false;
+    return form->n_channels == 3;
+}
+
+static void place_row(const tg_j2k_form *form, const plane *planes, bool three, uint32_t x,
+                      uint32_t y, uint32_t n, int32_t *scratch, uint8_t *row)
+{
+    const int32_t *from[3];
+
+    for (unsigned c = 0; c < form->n_channels; c++) {
+        const int32_t *samples = samples_of(&planes[form->channel[c].component], x, y, n, scratch);
+
+        if (three)
+            from[c] = samples;
+        else
+            put_channel(form, c, samples, n, row);
+    }
+    if (three)
+        put_three(from, n, row);
+    finish_row(form, row, n);
+}
+
 bool tg_j2k_place(const tg_j2k_form *form, const tg_j2k_header *header, const opj_image_t *image,
                   unsigned k, tg_rect rect, void *dst, size_t stride, tg_err *err)
 {
     plane planes[TG_J2K_MAX_CHANNELS];
     int32_t *scratch;
+    bool three;
 
     if (!make_planes(form, header, image, k, rect, planes))
         return tg_fail(err, TG_ERR_CORRUPT, "the JPEG 2000 codestream lies about its size");
+    three = is_three_plain(form, planes);
     scratch = tg_image_alloc(rect.w, sizeof *scratch, err);
     if (!scratch)
         return false;
-    for (uint32_t y = 0; y < rect.h; y++) {
-        uint8_t *row = (uint8_t *)dst + y * stride;
-
-        for (unsigned c = 0; c < form->n_channels; c++)
-            put_channel(form, c,
-                        samples_of(&planes[form->channel[c].component], rect.x, rect.y + y, rect.w,
-                                   scratch),
-                        rect.w, row);
-        finish_row(form, row, rect.w);
-    }
+    for (uint32_t y = 0; y < rect.h; y++)
+        place_row(form, planes, three, rect.x, rect.y + y, rect.w, scratch,
+                  (uint8_t *)dst + y * stride);
     tg_image_free(scratch);
     return true;
 }

@@ -226,6 +226,8 @@ static bool read_crg(tg_j2k_cursor *c, const segment *s, tg_j2k_header *h, tg_er
 
 static bool read_segment(tg_j2k_cursor *c, const segment *s, tg_j2k_header *h, tg_err *err)
 {
+    if (h->in_tile_part && (s->marker == TG_J2K_COD || s->marker == TG_J2K_COC))
+        h->tile_coding = true;
     switch (s->marker) {
     case TG_J2K_COD:
         return read_cod(c, s, h, err);
@@ -305,6 +307,7 @@ bool tg_j2k_tile_part_read(const tg_j2k_source *tile_part, tg_j2k_header *h, tg_
     tg_j2k_cursor c = {.source = tile_part};
     segment s = {.at = TG_J2K_SOT_BYTES};
 
+    h->in_tile_part = true;
     if (!read_segments(&c, &s, TG_J2K_SOD, h, err))
         return false;
     h->n_bytes = c.at + 2;

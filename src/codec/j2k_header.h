@@ -62,6 +62,8 @@ typedef struct tg_j2k_header {
     bool sop, eph;                                   /* packets have start and end markers */
     uint8_t progression;                             /* 0 LRCP, 1 RLCP, 2 RPCL, 3 PCRL, 4 CPRL */
     bool poc;                                        /* progression changes on the way */
+    bool in_tile_part;                               /* read by tg_j2k_tile_part_read, ... */
+    bool tile_coding;                                /* ... and it has COD or COC of its own */
     uint16_t layers;
     bool mct;             /* the first three components are transformed together */
     bool high_throughput; /* some code-blocks are of Part 15 */

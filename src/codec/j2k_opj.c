@@ -162,6 +162,16 @@ static opj_stream_t *new_stream(decoding *d)
     return s;
 }
 
+/* Of everything, too, an area is to be set: only that makes OpenJPEG reckon with reduced offsets.
+ */
+static bool set_area(const tg_j2k_request *r, opj_codec_t *codec, opj_image_t *image)
+{
+    tg_j2k_area a = r->area ? *r->area : (tg_j2k_area){0, 0, 0, 0};
+
+    return opj_set_decode_area(codec, image, (OPJ_INT32)a.x0, (OPJ_INT32)a.y0, (OPJ_INT32)a.x1,
+                               (OPJ_INT32)a.y1);
+}
+
 static bool decode_area(decoding *d, opj_codec_t *codec, opj_stream_t *stream, opj_image_t *image)
 {
     const tg_j2k_request *r = d->request;
@@ -169,9 +179,7 @@ static bool decode_area(decoding *d, opj_codec_t *codec, opj_stream_t *stream, o
     if (r->component &&
         !opj_set_decoded_components(codec, r->n_components, r->component, OPJ_FALSE))
         return false;
-    if (r->area &&
-        !opj_set_decode_area(codec, image, (OPJ_INT32)r->area->x0, (OPJ_INT32)r->area->y0,
-                             (OPJ_INT32)r->area->x1, (OPJ_INT32)r->area->y1))
+    if (!set_area(r, codec, image))
         return false;
     d->text[0] = '\0'; /* warnings so far were about the main header */
     return opj_decode(codec, stream, image) && opj_end_decompress(codec, stream);

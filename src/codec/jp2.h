@@ -5,12 +5,13 @@
 #include "j2k_codestream.h"
 #include "jp2_form.h"
 
-#define TG_JP2_TOUCHES 16
+#define TG_JP2_TOUCHES 4
 
-/* A unit of a level that was decoded in part; jp2_read.c. */
+/* A unit of a level that was decoded in parts, and how many pixels of it; jp2_read.c. */
 typedef struct tg_jp2_touch {
     uint32_t level; /* from 1 */
     uint32_t x, y;
+    uint64_t px;
 } tg_jp2_touch;
 
 typedef struct tg_jp2 {

@@ -14,6 +14,8 @@
 #define LARGE_PART_BYTES ((uint64_t)128 << 20)
 #define MIN_PART_PX      64
 
+#define PART_PRICE 4
+
 #define UNIT_PX 1024 /* decoded at once to be kept; a tile that is not much larger is one unit */
 #define CELL_PX 512  /* kept in pieces of this, so that few decoders' tiles fill the cache */
 
@@ -241,19 +243,25 @@ static bool decode_unit(tg_jp2 *j, const tile_part *p, tg_err *err)
     return ok;
 }
 
-/* A unit that a part was decoded of lately. */
-static bool was_touched(tg_jp2 *j, const tile_part *p)
+/* Whether parts have by now cost as much as all of the unit; a part of some pixels costs as much as
+ * PART_PRICE times as many of the whole. */
+static bool is_paid_for(tg_jp2 *j, const tile_part *p)
 {
-    tg_jp2_touch touch = {p->k + 1, p->unit.x, p->unit.y};
+    uint64_t all = (uint64_t)p->unit.w * p->unit.h, some = (uint64_t)p->wanted.w * p->wanted.h;
+    tg_jp2_touch *t = j->touched;
 
-    for (unsigned i = 0; i < TG_JP2_TOUCHES; i++)
-        if (memcmp(&j->touched[i], &touch, sizeof touch) == 0)
-            return true;
-    j->touched[j->next_touch++ % TG_JP2_TOUCHES] = touch;
-    return false;
+    while (t < j->touched + TG_JP2_TOUCHES &&
+           (t->level != p->k + 1 || t->x != p->unit.x || t->y != p->unit.y))
+        t++;
+    if (t == j->touched + TG_JP2_TOUCHES) {
+        t = &j->touched[j->next_touch++ % TG_JP2_TOUCHES];
+        *t = (tg_jp2_touch){p->k + 1, p->unit.x, p->unit.y, 0};
+    }
+    t->px += some;
+    return t->px * PART_PRICE >= all;
 }
 
-/* The first part of a unit is decoded by itself. With the second the rest is likely to be asked
+/* The first parts of a unit are decoded by themselves. After some the rest is likely to be asked
  * for, too, and together it costs less. */
 static bool read_unit(tg_jp2 *j, const tile_part *p, tg_err *err)
 {
@@ -263,7 +271,7 @@ static bool read_unit(tg_jp2 *j, const tile_part *p, tg_err *err)
     if (copy_cells(j, p))
         return true;
     if (bytes <= tg_tile_cache_budget() / 2 &&
-        (some >= all / 2 || is_decoded_whole(j) || was_touched(j, p)))
+        (some >= all / 2 || is_decoded_whole(j) || is_paid_for(j, p)))
         return decode_unit(j, p, err);
     return decode_parts(j, p, err);
 }

@@ -26,6 +26,7 @@ libtg_codec_a_SOURCES = \
 	src/codec/j2k_form.h \
 	src/codec/j2k_header.c \
 	src/codec/j2k_header.h \
+	src/codec/j2k_one_tile.c \
 	src/codec/j2k_opj.c \
 	src/codec/j2k_opj.h \
 	src/codec/j2k_source.c \
