@@ -156,6 +156,13 @@ WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
      ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.3}),
     ("full/!1024,1024", ["large_q85_ycbcr420.tif/full/!1024,1024/0/default.jpg"],
      ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
+    ("JP2 tile", tiles("master.jp2"), ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.5}),
+    ("JP2 tile of 1024 px", tiles("master.jp2", 1024), ["tegula", "iipsrv"], {}),
+    ("JP2 full/!1024,1024", ["master.jp2/full/!1024,1024/0/default.jpg"],
+     ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 2}),
+    ("JP2 without tiles, tile", tiles("master_prec.jp2"), ["tegula", "iipsrv"], {}),
+    ("JP2 without tiles, full/!1024,1024", ["master_prec.jp2/full/!1024,1024/0/default.jpg"],
+     ["tegula", "tegula-nocache", "iipsrv"], {}),
     ("full/400,", ["large_q85_ycbcr420.tif/full/400,/0/default.jpg"],
      ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
 ]
