@@ -28,6 +28,7 @@ noinst_HEADERS += \
 	include/tegula/raster.h \
 	include/tegula/render.h \
 	include/tegula/resolutions.h \
+	include/tegula/samples.h \
 	include/tegula/scaler.h \
 	include/tegula/serve.h \
 	include/tegula/source.h \

@@ -232,7 +232,7 @@ static void test_maps(void)
     CHECK_INT(o.config.uri_map[2].protocol, TG_PROTOCOL_ZOOMIFY);
     CHECK_INT(o.config.uri_map[3].protocol, TG_PROTOCOL_DEEPZOOM);
     CHECK_TEXT(o.config.uri_map[4].prefix.p, o.config.uri_map[4].prefix.n, "images");
-    CHECK(strstr(o.report, "IIP is not served") && !strstr(o.report, "DeepZoom is not served"));
+    CHECK(!strstr(o.report, "not served"));
     char many[256] = "URI_MAP=a0=>IIIF";
     for (int i = 1; i <= TG_MAX_URI_MAPS; i++)
         snprintf(many + strlen(many), sizeof many - strlen(many), ",a%d=>IIIF", i);

@@ -62,6 +62,10 @@ typedef struct tg_job {
     tg_tiff_compression compression;
 } tg_job;
 
+/* Takes over what modifiers says of the pixels: processing, quality, turns, coding; a job that
+ * turns itself or names a quality keeps that. NULL: nothing. */
+void tg_job_modify(tg_job *job, const tg_job *modifiers);
+
 /* Everything but region, size and format as text: what a plan's geometry does not tell. */
 tg_str tg_job_modifiers(const tg_job *job, tg_arena *arena);
 

@@ -79,16 +79,6 @@ static bool maps_are_set(char *const envp[])
     return false;
 }
 
-static void report_idle_protocols(reading *r)
-{
-    for (unsigned i = 0; i < r->config->n_uri_maps; i++) {
-        const tg_uri_map *map = &r->config->uri_map[i];
-        if (map->protocol == TG_PROTOCOL_IIP)
-            REPORT(r, "URI_MAP: %s is not served in this version, so /%.*s answers 501\n",
-                   tg_protocol_name(map->protocol), TG_STR_ARG(map->prefix));
-    }
-}
-
 /* Read by src/dsp itself, which takes an unknown word for "c". */
 static void report_cpu(reading *r)
 {
@@ -145,7 +135,6 @@ unsigned tg_config_read(tg_config *config, char *const envp[], FILE *report)
         config->n_uri_maps = 0;
     for (unsigned i = 0; i < tg_n_variables; i++)
         read_variable(&r, &tg_variables[i]);
-    report_idle_protocols(&r);
     report_cpu(&r);
     report_unknown(&r);
     if (!config->filesystem_prefix[0]) {

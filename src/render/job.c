@@ -14,3 +14,21 @@ tg_str tg_job_modifiers(const tg_job *job, tg_arena *arena)
                            job->has_compression ? (int)job->compression : -1,
                            TG_STR_ARG(tg_process_text(&job->process, arena)));
 }
+
+void tg_job_modify(tg_job *job, const tg_job *m)
+{
+    if (!m)
+        return;
+    job->process = m->process;
+    job->equalise = m->equalise;
+    job->has_encode_quality = m->has_encode_quality;
+    job->encode_quality = m->encode_quality;
+    job->has_compression = m->has_compression;
+    job->compression = m->compression;
+    if (job->quality == TG_QUALITY_DEFAULT)
+        job->quality = m->quality;
+    if (job->rotation == 0 && !job->mirror) {
+        job->rotation = m->rotation;
+        job->mirror = m->mirror;
+    }
+}

@@ -18,5 +18,6 @@ libtg_render_a_SOURCES = \
 	src/render/resolutions.c \
 	src/render/rows.c \
 	src/render/rows.h \
+	src/render/samples.c \
 	src/render/tone.c \
 	src/render/tone.h

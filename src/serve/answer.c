@@ -52,22 +52,28 @@ static void put_cors(const tg_config *config, tg_response *r)
     tg_header(r, "Access-Control-Max-Age", TG_STR("86400"));
 }
 
-void tg_service_refuse(const tg_service *s, const tg_request *request, const tg_err *err,
+void tg_answer_refusal(const tg_request *request, const tg_err *err, const char *media_type,
                        tg_response *r)
 {
     tg_response_reset(r);
     r->status = tg_status_of(err->kind);
-    tg_header(r, "Content-Type", TG_STR("text/plain; charset=utf-8"));
+    tg_header(r, "Content-Type", tg_str_of(media_type));
     tg_header(r, "Cache-Control", TG_STR("no-store"));
     if (err->kind == TG_ERR_METHOD)
         tg_header(r, "Allow", TG_STR(ALLOW));
     if (err->kind == TG_ERR_BUSY)
         tg_header(r, "Retry-After", TG_STR("1"));
-    put_cors(s->config, r);
     tg_buf_printf(&r->body, "%s\n", err->msg);
     if (r->status >= 500 || tg_log_wants(TG_LOG_PLAN))
         tg_log(TG_LOG_ERROR, "%d %s: %s%s%s (%.*s)", r->status, tg_err_kind_name(err->kind),
                err->msg, err->detail[0] ? ": " : "", err->detail, TG_STR_ARG(request->uri));
+}
+
+void tg_service_refuse(const tg_service *s, const tg_request *request, const tg_err *err,
+                       tg_response *r)
+{
+    tg_answer_refusal(request, err, "text/plain; charset=utf-8", r);
+    put_cors(s->config, r);
 }
 
 void tg_answer_home(tg_response *r)
@@ -78,8 +84,8 @@ void tg_answer_home(tg_response *r)
     tg_buf_z(&r->body,
              "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
              "<title>tegula</title></head>\n<body><h1>tegula " PACKAGE_VERSION
-             "</h1>\n<p>An image server: IIIF Image API 3.0 and 2.1, Deep Zoom, "
-             "Zoomify.</p></body></html>\n");
+             "</h1>\n<p>An image server: IIIF Image API 3.0 and 2.1, IIP, Deep "
+             "Zoom, Zoomify.</p></body></html>\n");
 }
 
 static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, tg_err *err)
@@ -91,9 +97,11 @@ static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, t
         tg_answer_home(r);
         return true;
     }
+    if (route.protocol == TG_PROTOCOL_IIP)
+        return tg_answer_iip(s, request, route.rest, r, err);
     return route.protocol == TG_PROTOCOL_IIIF
-               ? tg_answer_iiif(s, request, route.head, route.rest, r, err)
-               : tg_answer_tiles(s, request, route.protocol, route.rest, r, err);
+               ? tg_answer_iiif(s, request, route.head, route.rest, NULL, r, err)
+               : tg_answer_tiles(s, request, route.protocol, route.rest, NULL, r, err);
 }
 
 static void answer_options(tg_response *r)

@@ -26,18 +26,20 @@ static void put_links(const tg_iiif *iiif, tg_str id, tg_str canonical, tg_respo
                 TG_STR_ARG(canonical), TG_STR_ARG(tg_iiif_profile(iiif->version)));
 }
 
-static bool answer_image(tg_service *s, const tg_request *request, const tg_iiif *iiif,
-                         tg_source *source, tg_response *r, tg_err *err)
+static bool answer_image(tg_service *s, const tg_request *request, tg_iiif *iiif,
+                         const tg_job *modifiers, tg_source *source, tg_response *r, tg_err *err)
 {
     tg_plan plan;
     bool color = source->image->fmt.channels >= 3;
+    tg_job_modify(&iiif->job, modifiers);
     if (!tg_plan_make(s->config, source->image, &iiif->job, &plan, err))
         return false;
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     tg_str canonical =
         tg_iiif_canonical(iiif->version, &iiif->job, &plan.geometry, color, s->arena);
-    tg_str what = tg_arena_printf(s->arena, "iiif%d|%u|%.*s", iiif->version, source->page,
-                                  TG_STR_ARG(canonical));
+    tg_str what =
+        tg_arena_printf(s->arena, "iiif%d|%u|%.*s|%.*s", iiif->version, source->page,
+                        TG_STR_ARG(canonical), TG_STR_ARG(tg_job_modifiers(&iiif->job, s->arena)));
     put_links(iiif, id, canonical, r);
     put_vary(s, request, false, r);
     return tg_answer_picture(s, request, source, &plan, what, iiif->identifier, r, err);
@@ -88,7 +90,7 @@ static bool answer_base(tg_service *s, const tg_request *request, const tg_iiif 
 }
 
 bool tg_answer_iiif(tg_service *s, const tg_request *request, tg_str head, tg_str rest,
-                    tg_response *r, tg_err *err)
+                    const tg_job *modifiers, tg_response *r, tg_err *err)
 {
     tg_iiif iiif;
     if (!tg_iiif_parse(s->config, head, rest, s->arena, &iiif, err))
@@ -99,7 +101,7 @@ bool tg_answer_iiif(tg_service *s, const tg_request *request, tg_str head, tg_st
     if (!source)
         return false;
     bool ok = iiif.kind == TG_IIIF_INFO ? answer_info(s, request, &iiif, source, r)
-                                        : answer_image(s, request, &iiif, source, r, err);
+                                        : answer_image(s, request, &iiif, modifiers, source, r, err);
     tg_source_release(s->sources, source);
     return ok;
 }

@@ -27,20 +27,25 @@ static bool answer_document(tg_service *s, const tg_request *request, const tg_t
 }
 
 static bool answer_tile(tg_service *s, const tg_request *request, const tg_tiles *tiles,
-                        const tg_tiles_image *image, tg_source *source, tg_response *r, tg_err *err)
+                        const tg_tiles_image *image, const tg_job *modifiers, tg_source *source,
+                        tg_response *r, tg_err *err)
 {
     tg_job job;
     tg_plan plan;
-    if (!tg_tiles_job(tiles, image, &job, err) ||
-        !tg_plan_make(s->config, source->image, &job, &plan, err))
+    if (!tg_tiles_job(tiles, image, &job, err))
         return false;
-    tg_str what = tg_arena_printf(s->arena, "tiles%d|%u|%u|%.*s", tiles->protocol, source->page,
-                                  image->tile_px, TG_STR_ARG(tg_tiles_canonical(tiles, s->arena)));
+    tg_job_modify(&job, modifiers);
+    if (!tg_plan_make(s->config, source->image, &job, &plan, err))
+        return false;
+    tg_str what = tg_arena_printf(s->arena, "tiles%d|%u|%u|%.*s|%.*s", tiles->protocol,
+                                  source->page, image->tile_px,
+                                  TG_STR_ARG(tg_tiles_canonical(tiles, s->arena)),
+                                  TG_STR_ARG(tg_job_modifiers(&job, s->arena)));
     return tg_answer_picture(s, request, source, &plan, what, tiles->identifier, r, err);
 }
 
 bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol protocol, tg_str rest,
-                     tg_response *r, tg_err *err)
+                     const tg_job *modifiers, tg_response *r, tg_err *err)
 {
     tg_tiles tiles;
     if (!tg_tiles_parse(protocol, rest, s->arena, &tiles, err))
@@ -50,7 +55,7 @@ bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol proto
         return false;
     tg_tiles_image image = tg_tiles_over(s->config, source->image);
     bool ok = tiles.document ? answer_document(s, request, &tiles, &image, source, r)
-                             : answer_tile(s, request, &tiles, &image, source, r, err);
+                             : answer_tile(s, request, &tiles, &image, modifiers, source, r, err);
     tg_source_release(s->sources, source);
     return ok;
 }

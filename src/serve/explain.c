@@ -1,4 +1,4 @@
-#include "serve/service.h"
+#include "serve/iip.h"
 #include "tegula/plan.h"
 
 /* A URL without scheme and authority, split at its first '?'. */
@@ -30,11 +30,13 @@ static tg_source *explain_source(tg_service *s, tg_str identifier, tg_buf *out, 
     return source;
 }
 
-static void explain_iiif(tg_service *s, const tg_route *route, tg_buf *out, tg_err *err)
+static void explain_iiif(tg_service *s, tg_str head, tg_str rest, const tg_job *modifiers,
+                         tg_buf *out, tg_err *err)
 {
     tg_iiif iiif;
-    if (!tg_iiif_parse(s->config, route->head, route->rest, s->arena, &iiif, err))
+    if (!tg_iiif_parse(s->config, head, rest, s->arena, &iiif, err))
         return;
+    tg_job_modify(&iiif.job, modifiers);
     tg_source *source = explain_source(s, iiif.identifier, out, err);
     if (source && iiif.kind == TG_IIIF_IMAGE)
         explain_job(s, source, &iiif.job, out, err);
@@ -44,21 +46,59 @@ static void explain_iiif(tg_service *s, const tg_route *route, tg_buf *out, tg_e
     tg_source_release(s->sources, source);
 }
 
-static void explain_tiles(tg_service *s, const tg_route *route, tg_buf *out, tg_err *err)
+static void explain_tiles(tg_service *s, tg_protocol protocol, tg_str rest, const tg_job *modifiers,
+                          tg_buf *out, tg_err *err)
 {
     tg_tiles tiles;
     tg_job job;
-    if (!tg_tiles_parse(route->protocol, route->rest, s->arena, &tiles, err))
+    if (!tg_tiles_parse(protocol, rest, s->arena, &tiles, err))
         return;
     tg_source *source = explain_source(s, tiles.identifier, out, err);
     if (source && tiles.document) {
         tg_buf_z(out, "answer: the document of the pyramid\n");
     } else if (source) {
         tg_tiles_image image = tg_tiles_over(s->config, source->image);
-        if (tg_tiles_job(&tiles, &image, &job, err))
+        if (tg_tiles_job(&tiles, &image, &job, err)) {
+            tg_job_modify(&job, modifiers);
             explain_job(s, source, &job, out, err);
+        }
     }
     tg_source_release(s->sources, source);
+}
+
+static void explain_view(tg_service *s, tg_iip *iip, tg_buf *out, tg_err *err)
+{
+    static const char *const answers[] = {[TG_IIP_OBJECTS] = "facts about the image",
+                                          [TG_IIP_TILES] = "several tiles",
+                                          [TG_IIP_PROFILE] = "samples along a line",
+                                          [TG_IIP_SPECTRUM] = "samples of a pixel"};
+    bool picture = iip->output == TG_IIP_VIEW || iip->output == TG_IIP_TILE;
+    if (!picture)
+        tg_buf_printf(out, "answer: %s\n", answers[iip->output]);
+    tg_source *source = picture ? tg_iip_source(s, &iip->image, err) : NULL;
+    if (!source)
+        return;
+    tg_buf_printf(out, "identifier: %.*s\n", TG_STR_ARG(iip->image.identifier));
+    if (tg_iip_resolve(iip, source->image, err))
+        explain_job(s, source, &iip->job, out, err);
+    tg_source_release(s->sources, source);
+}
+
+static void explain_iip(tg_service *s, tg_str path, tg_str query, tg_buf *out, tg_err *err)
+{
+    tg_iip *iip = tg_arena_alloc(s->arena, sizeof *iip);
+    tg_iip_error wrong = {0};
+    if (!tg_iip_parse(s->config, query, s->arena, iip, &wrong)) {
+        tg_iip_error_text(&wrong, out);
+        tg_fail(err, TG_ERR_BAD_REQUEST, "IIP error");
+        return;
+    }
+    if (iip->output == TG_IIP_IIIF)
+        explain_iiif(s, tg_iip_iiif_head(s, path, query, iip), iip->argument, &iip->job, out, err);
+    else if (iip->output == TG_IIP_DEEPZOOM || iip->output == TG_IIP_ZOOMIFY)
+        explain_tiles(s, tg_iip_protocol(iip), iip->argument, &iip->job, out, err);
+    else
+        explain_view(s, iip, out, err);
 }
 
 int tg_service_explain(tg_service *s, const char *url, FILE *out)
@@ -73,9 +113,11 @@ int tg_service_explain(tg_service *s, const char *url, FILE *out)
         if (route.home)
             tg_buf_z(&text, "answer: the home page\n");
         else if (route.protocol == TG_PROTOCOL_IIIF)
-            explain_iiif(s, &route, &text, &err);
+            explain_iiif(s, route.head, route.rest, NULL, &text, &err);
+        else if (route.protocol == TG_PROTOCOL_IIP)
+            explain_iip(s, path, route.rest, &text, &err);
         else
-            explain_tiles(s, &route, &text, &err);
+            explain_tiles(s, route.protocol, route.rest, NULL, &text, &err);
     }
     fprintf(out, "%.*s", TG_STR_ARG(tg_buf_view(&text)));
     if (err.kind)

@@ -3,10 +3,14 @@ libtg_serve_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 libtg_serve_a_SOURCES = \
 	src/serve/answer.c \
 	src/serve/answer_iiif.c \
+	src/serve/answer_iip.c \
+	src/serve/answer_objects.c \
 	src/serve/answer_picture.c \
+	src/serve/answer_samples.c \
 	src/serve/answer_tiles.c \
 	src/serve/disposition.c \
 	src/serve/explain.c \
+	src/serve/iip.h \
 	src/serve/records.c \
 	src/serve/records.h \
 	src/serve/route.c \

@@ -1,4 +1,5 @@
 #include "serve/service.h"
+#include "tegula/iip.h"
 
 static bool below(tg_str path, tg_str prefix, tg_str *head, tg_str *rest)
 {
@@ -34,82 +35,57 @@ static const tg_uri_map *map_of(const tg_config *config, tg_str path, tg_str *he
     return best;
 }
 
-/* The first command of a query whose name is among names; its argument up to the next '&', and
- * without what some viewers hang behind a second '?' to get past caches. */
-static bool find_command(tg_str query, const char *const names[], size_t n, size_t *which,
-                         tg_str *argument)
-{
-    while (query.n) {
-        tg_str command, name, unused;
-        tg_str_cut(query, '&', &command, &query);
-        tg_str_cut(command, '=', &name, argument);
-        tg_str_cut(*argument, '?', argument, &unused);
-        for (size_t i = 0; i < n; i++)
-            if (tg_str_eq_nocase(name, tg_str_of(names[i]))) {
-                *which = i;
-                return true;
-            }
-    }
-    return false;
-}
-
-static bool asks_iip(tg_str query)
-{
-    static const char *const commands[] = {"FIF", "IIP"};
-    size_t which;
-    tg_str argument;
-    return find_command(query, commands, 2, &which, &argument);
-}
-
-static bool asks_tiles(tg_str query, tg_route *out)
-{
-    static const char *const commands[] = {"DeepZoom", "Zoomify"};
-    size_t which;
-    tg_str argument;
-    if (!find_command(query, commands, 2, &which, &argument) || argument.n == 0)
-        return false;
-    out->protocol = which == 0 ? TG_PROTOCOL_DEEPZOOM : TG_PROTOCOL_ZOOMIFY;
-    out->rest = argument;
-    return true;
-}
-
 /* Where load balancers look: the root, the program itself, a mapped prefix alone. Anything else
  * that is no request is an error, never this page. */
-static bool is_home(tg_str path, tg_str query, bool mapped, tg_str rest)
+static bool is_home(tg_str path, tg_str query, bool mapped)
 {
     if (mapped)
-        return rest.n == 0 && !asks_iip(query);
+        return !tg_iip_asks(query);
     return query.n == 0 && (path.n <= 1 || tg_str_ends(path, TG_STR(".fcgi")) ||
                             tg_str_ends(path, TG_STR("/tegula")));
 }
 
-static bool refuse_query(tg_str query, tg_err *err)
+/* Behind a prefix of IIP stand commands, the first of them, FIF, without its name; what stands in
+ * the query follows them. */
+static tg_str mapped_commands(tg_str rest, tg_str query, tg_arena *arena)
 {
-    if (asks_iip(query))
-        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
-    if (query.n)
-        return tg_fail(err, TG_ERR_BAD_REQUEST, "no command this server knows");
-    return tg_fail(err, TG_ERR_NOT_FOUND, "no such address");
+    return tg_arena_printf(arena, "FIF=%.*s%s%.*s", TG_STR_ARG(rest), query.n ? "&" : "",
+                           TG_STR_ARG(query));
+}
+
+static void route_mapped(const tg_uri_map *map, tg_str query, tg_arena *arena, tg_route *out)
+{
+    out->protocol = map->protocol;
+    if (map->protocol == TG_PROTOCOL_IIP)
+        out->rest = mapped_commands(out->rest, query, arena);
+}
+
+/* "IIIF=" as the first command takes all of the query, '&' included. */
+static bool is_iiif(tg_str path, tg_str query, tg_arena *arena, tg_route *out)
+{
+    tg_str name, rest;
+    if (!tg_str_cut(query, '=', &name, &rest) || !tg_str_eq_nocase(name, TG_STR("IIIF")))
+        return false;
+    out->head = tg_arena_printf(arena, "%.*s?%.*s=", TG_STR_ARG(path), TG_STR_ARG(name));
+    out->rest = rest;
+    return true;
 }
 
 bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena *arena,
                    tg_route *out, tg_err *err)
 {
-    tg_str name;
     *out = (tg_route){.protocol = TG_PROTOCOL_IIIF, .head = TG_STR(""), .rest = TG_STR("")};
     const tg_uri_map *map = map_of(config, path, &out->head, &out->rest);
     if (map && out->rest.n) {
-        out->protocol = map->protocol;
-        return map->protocol != TG_PROTOCOL_IIP ||
-               tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "this protocol is not served here");
+        route_mapped(map, query, arena, out);
+        return true;
     }
-    if (asks_tiles(query, out))
+    if (is_iiif(path, query, arena, out))
         return true;
-    out->home = is_home(path, query, map != NULL, out->rest);
-    if (out->home)
-        return true;
-    if (!tg_str_cut(query, '=', &name, &out->rest) || !tg_str_eq_nocase(name, TG_STR("IIIF")))
-        return refuse_query(query, err);
-    out->head = tg_arena_printf(arena, "%.*s?%.*s=", TG_STR_ARG(path), TG_STR_ARG(name));
+    out->home = is_home(path, query, map != NULL);
+    if (!out->home && query.n == 0)
+        return tg_fail(err, TG_ERR_NOT_FOUND, "no such address");
+    out->protocol = TG_PROTOCOL_IIP;
+    out->rest = query;
     return true;
 }

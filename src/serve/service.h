@@ -24,19 +24,27 @@ typedef struct tg_route {
 } tg_route;
 
 /* A path below a prefix of URI_MAP (the longest that ends at a slash or at the path's end), else
- * "DeepZoom=…" or "Zoomify=…" among the commands of the query, else "IIIF=…" as the query.
- * TG_ERR_NOT_IMPLEMENTED for protocols that are not served, TG_ERR_NOT_FOUND and TG_ERR_BAD_REQUEST
- * for what is no address at all. */
+ * "IIIF=…" as the query, else the query as commands of IIP, whatever the path. Of IIP rest is a
+ * whole query. TG_ERR_NOT_FOUND for what is no address at all. */
 bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena *arena,
                    tg_route *out, tg_err *err);
 
-/* A IIIF request, parsed from the mapped path; fills the response or sets err. */
+/* A IIIF request, parsed from the mapped path; fills the response or sets err. modifiers: of IIP,
+ * in front of it; NULL = none. */
 bool tg_answer_iiif(tg_service *service, const tg_request *request, tg_str head, tg_str rest,
-                    tg_response *response, tg_err *err);
+                    const tg_job *modifiers, tg_response *response, tg_err *err);
 
 /* A request of Deep Zoom or Zoomify. */
 bool tg_answer_tiles(tg_service *service, const tg_request *request, tg_protocol protocol,
-                     tg_str rest, tg_response *response, tg_err *err);
+                     tg_str rest, const tg_job *modifiers, tg_response *response, tg_err *err);
+
+/* A request of IIP: its commands, raw. */
+bool tg_answer_iip(tg_service *service, const tg_request *request, tg_str query,
+                   tg_response *response, tg_err *err);
+
+/* The reply to a request that failed, with err's text as body. */
+void tg_answer_refusal(const tg_request *request, const tg_err *err, const char *media_type,
+                       tg_response *response);
 
 /* Squares as wide as the file's own tiles, where it has any that are worth keeping. */
 tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image);

@@ -234,9 +234,16 @@ static bool locate(const tg_sources *c, tg_str identifier, tg_path *path, tg_ide
 
 tg_source *tg_source_get(tg_sources *c, tg_str identifier, tg_err *err)
 {
+    return tg_source_get_page(c, identifier, 0, err);
+}
+
+tg_source *tg_source_get_page(tg_sources *c, tg_str identifier, unsigned page, tg_err *err)
+{
     tg_path path;
     tg_identity id;
     bool there = locate(c, identifier, &path, &id, err);
+    if (page)
+        path.page = page;
     if (!there && err->kind != TG_ERR_NOT_FOUND)
         return NULL;
     uint64_t hash = hash_of(&path);

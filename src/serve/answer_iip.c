@@ -1,0 +1,194 @@
+#include "serve/iip.h"
+
+#include "tegula/num.h"
+
+#define MAX_VIEWS 1024
+
+/* ---- images ---- */
+
+static tg_str with_blanks(tg_str s, tg_arena *arena)
+{
+    char *text = tg_arena_strdup(arena, s);
+    for (size_t i = 0; i < s.n; i++)
+        if (text[i] == '+')
+            text[i] = ' ';
+    return (tg_str){text, s.n};
+}
+
+tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err)
+{
+    tg_str id = image->identifier;
+    tg_source *source = tg_source_get_page(s->sources, id, image->view, err);
+    if (source || err->kind != TG_ERR_NOT_FOUND || !memchr(id.p, '+', id.n))
+        return source;
+    tg_err again = {0};
+    source = tg_source_get_page(s->sources, with_blanks(id, s->arena), image->view, &again);
+    if (source)
+        *err = (tg_err){0};
+    return source;
+}
+
+bool tg_iip_each_view(tg_service *s, const tg_iip_image *image,
+                      bool (*take)(void *ctx, unsigned view, tg_source *source, tg_err *err),
+                      void *ctx, tg_err *err)
+{
+    tg_iip_image one = *image;
+    bool ok = true;
+    for (one.view = 0; ok && one.view < MAX_VIEWS; one.view++) {
+        tg_err none = {0};
+        tg_source *source = tg_iip_source(s, &one, one.view ? &none : err);
+        if (!source && one.view && none.kind == TG_ERR_NOT_FOUND)
+            break;
+        if (!source && one.view)
+            *err = none;
+        ok = source && take(ctx, one.view, source, err);
+        tg_source_release(s->sources, source);
+    }
+    return ok;
+}
+
+/* ---- tiles ---- */
+
+bool tg_iip_tile(const tg_resolutions *all, int64_t r, int64_t n, tg_rect *out, tg_err *err)
+{
+    if (r < 0 || r >= all->n)
+        return tg_fail(err, TG_ERR_NOT_FOUND, "resolution: there are 0 to %u", all->n - 1);
+    const struct tg_resolution *level = &all->of[r];
+    int64_t cols = tg_ceil_div_u32(level->width_px, all->tile_w_px);
+    int64_t rows = tg_ceil_div_u32(level->height_px, all->tile_h_px);
+    if (n < 0 || n >= cols * rows)
+        return tg_fail(err, TG_ERR_NOT_FOUND, "tile: resolution %u has %u by %u", (unsigned)r,
+                       (unsigned)cols, (unsigned)rows);
+    out->x = (uint32_t)(n % cols) * all->tile_w_px;
+    out->y = (uint32_t)(n / cols) * all->tile_h_px;
+    out->w = TG_MIN(all->tile_w_px, level->width_px - out->x);
+    out->h = TG_MIN(all->tile_h_px, level->height_px - out->y);
+    return true;
+}
+
+bool tg_iip_resolve(tg_iip *iip, const tg_image *image, tg_err *err)
+{
+    tg_resolutions all;
+    tg_rect rect;
+    if (iip->output == TG_IIP_VIEW)
+        return true;
+    tg_resolutions_of(image, &all);
+    if (!tg_iip_tile(&all, iip->resolution, iip->tile, &rect, err))
+        return false;
+    tg_resolution_job(image, &all.of[iip->resolution], rect, &iip->job);
+    return true;
+}
+
+/* ---- answers ---- */
+
+void tg_answer_text(tg_service *s, const tg_request *request, const tg_source *source, tg_str what,
+                    const char *media_type, tg_response *r)
+{
+    if (!what.n)
+        what = tg_buf_view(&r->body);
+    what = tg_arena_printf(s->arena, "%s|%u|%.*s", media_type, source->page, TG_STR_ARG(what));
+    if (tg_answer_validators(s, request, &source->identity, what, r)) {
+        r->body.len = 0;
+        return;
+    }
+    r->status = 200;
+    tg_header(r, "Content-Type", tg_str_of(media_type));
+}
+
+static tg_str picture_key(tg_service *s, const tg_iip *iip, const tg_source *source,
+                          const tg_plan *plan)
+{
+    const tg_rect *g = &plan->geometry.region;
+    return tg_arena_printf(s->arena, "iip|%u|%s|%d|%d|%u,%u,%u,%u|%ux%u|%.*s", source->page,
+                           tg_formats[plan->format].extension, iip->layers,
+                           iip->job.region == TG_REGION_LEVEL ? (int)iip->job.level : -1, g->x,
+                           g->y, g->w, g->h, plan->geometry.w, plan->geometry.h,
+                           TG_STR_ARG(tg_job_modifiers(&iip->job, s->arena)));
+}
+
+static bool answer_picture(tg_service *s, const tg_request *request, tg_iip *iip, tg_response *r,
+                           tg_err *err)
+{
+    tg_plan plan;
+    tg_source *source = tg_iip_source(s, &iip->image, err);
+    bool ok = source && tg_iip_resolve(iip, source->image, err) &&
+              tg_plan_make(s->config, source->image, &iip->job, &plan, err) &&
+              tg_answer_picture(s, request, source, &plan, picture_key(s, iip, source, &plan),
+                                iip->image.identifier, r, err);
+    tg_source_release(s->sources, source);
+    return ok;
+}
+
+tg_str tg_iip_iiif_head(tg_service *s, tg_str path, tg_str query, const tg_iip *iip)
+{
+    return tg_arena_printf(s->arena, "%.*s?%.*s", TG_STR_ARG(path), (int)iip->before, query.p);
+}
+
+tg_protocol tg_iip_protocol(const tg_iip *iip)
+{
+    return iip->output == TG_IIP_DEEPZOOM ? TG_PROTOCOL_DEEPZOOM : TG_PROTOCOL_ZOOMIFY;
+}
+
+static bool answer(tg_service *s, const tg_request *request, tg_str query, tg_iip *iip,
+                   tg_iip_error *wrong, tg_response *r, tg_err *err)
+{
+    switch (iip->output) {
+    case TG_IIP_OBJECTS:
+        return tg_answer_objects(s, request, iip, wrong, r, err);
+    case TG_IIP_VIEW:
+    case TG_IIP_TILE:
+        return answer_picture(s, request, iip, r, err);
+    case TG_IIP_TILES:
+        return tg_answer_many_tiles(s, request, iip, r, err);
+    case TG_IIP_PROFILE:
+        return tg_answer_profile(s, request, iip, r, err);
+    case TG_IIP_SPECTRUM:
+        return tg_answer_spectrum(s, request, iip, r, err);
+    case TG_IIP_DEEPZOOM:
+    case TG_IIP_ZOOMIFY:
+        return tg_answer_tiles(s, request, tg_iip_protocol(iip), iip->argument, &iip->job, r, err);
+    case TG_IIP_IIIF:
+        return tg_answer_iiif(s, request, tg_iip_iiif_head(s, request->path, query, iip),
+                              iip->argument, &iip->job, r, err);
+    case TG_IIP_NONE:
+        break;
+    }
+    return tg_fail(err, TG_ERR_INTERNAL, "no output command");
+}
+
+/* What is wrong only for this image: the error's text begins with the parameter. */
+static tg_iip_error wrong_for_image(const tg_err *err)
+{
+    tg_str name, rest;
+    tg_str_cut(tg_str_of(err->msg), ':', &name, &rest);
+    return (tg_iip_error){TG_IIP_MALFORMED, name};
+}
+
+static void refuse(tg_service *s, const tg_request *request, const tg_iip_error *wrong,
+                   tg_response *r)
+{
+    tg_err err = {0};
+    tg_fail(&err, TG_ERR_BAD_REQUEST, "IIP error %s %.*s", wrong->code,
+            (int)TG_MIN(wrong->name.n, 64), wrong->name.p);
+    tg_answer_refusal(request, &err, tg_iip_media_type(TG_IIP_NETFPX), r);
+    r->body.len = 0;
+    tg_iip_error_text(wrong, &r->body);
+    (void)s;
+}
+
+bool tg_answer_iip(tg_service *s, const tg_request *request, tg_str query, tg_response *r,
+                   tg_err *err)
+{
+    tg_iip *iip = tg_arena_alloc(s->arena, sizeof *iip);
+    tg_iip_error wrong = {0};
+    bool ok = tg_iip_parse(s->config, query, s->arena, iip, &wrong) &&
+              answer(s, request, query, iip, &wrong, r, err);
+    bool ours = iip->output <= TG_IIP_SPECTRUM;
+    if (!ok && !wrong.code && err->kind == TG_ERR_BAD_REQUEST && ours)
+        wrong = wrong_for_image(err);
+    if (!wrong.code)
+        return ok;
+    *err = (tg_err){0};
+    refuse(s, request, &wrong, r);
+    return true;
+}

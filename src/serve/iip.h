@@ -1,0 +1,45 @@
+/* Inside of the answers to IIP. */
+#ifndef TEGULA_SERVE_IIP_H
+#define TEGULA_SERVE_IIP_H
+
+#include "serve/service.h"
+#include "tegula/iip.h"
+#include "tegula/resolutions.h"
+
+/* The image of FIF and SDS; a '+' in its name that leads nowhere is tried as the blank it stands
+ * for in forms. Give back with tg_source_release. */
+tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err);
+
+/* Calls take with every view of the image, by its number; at least one. */
+bool tg_iip_each_view(tg_service *s, const tg_iip_image *image,
+                      bool (*take)(void *ctx, unsigned view, tg_source *source, tg_err *err),
+                      void *ctx, tg_err *err);
+
+/* Tile n of resolution r, as far as it lies in the image. TG_ERR_NOT_FOUND. */
+bool tg_iip_tile(const tg_resolutions *all, int64_t r, int64_t n, tg_rect *out, tg_err *err);
+
+/* Region and size of the view or tile that is asked for, put into iip->job. */
+bool tg_iip_resolve(tg_iip *iip, const tg_image *image, tg_err *err);
+
+/* What stands in front of the identifier in "/path?FIF=x&CNT=2&IIIF=ID". */
+tg_str tg_iip_iiif_head(tg_service *s, tg_str path, tg_str query, const tg_iip *iip);
+/* Of an output that is another protocol's. */
+tg_protocol tg_iip_protocol(const tg_iip *iip);
+
+/* The answers: OBJ, CVT and tiles, TIL, PFL and SPECTRA. tg_answer_objects may find the request
+ * wrong. */
+bool tg_answer_objects(tg_service *s, const tg_request *request, const tg_iip *iip,
+                       tg_iip_error *wrong, tg_response *r, tg_err *err);
+bool tg_answer_many_tiles(tg_service *s, const tg_request *request, tg_iip *iip, tg_response *r,
+                          tg_err *err);
+bool tg_answer_profile(tg_service *s, const tg_request *request, const tg_iip *iip, tg_response *r,
+                       tg_err *err);
+bool tg_answer_spectrum(tg_service *s, const tg_request *request, const tg_iip *iip, tg_response *r,
+                        tg_err *err);
+
+/* Validators and type around a body that is text; what: tells it from others of the file, the body
+ * itself when empty. */
+void tg_answer_text(tg_service *s, const tg_request *request, const tg_source *source, tg_str what,
+                    const char *media_type, tg_response *r);
+
+#endif
