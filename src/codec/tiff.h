@@ -113,6 +113,13 @@ typedef struct tg_tiff_level {
     uint16_t prefix_has; /* tables in prefix */
 } tg_tiff_level;
 
+/* Where the tile damaged last is white from. */
+typedef struct tg_tiff_broken {
+    bool is;
+    unsigned level, k;
+    uint32_t col, row, from;
+} tg_tiff_broken;
+
 typedef struct tg_tiff {
     tg_image base;
     int fd;
@@ -131,6 +138,7 @@ typedef struct tg_tiff {
     unsigned kept_level;
     uint32_t kept_index;
     size_t kept_row_bytes;
+    tg_tiff_broken broken;
 } tg_tiff;
 
 /* Least and greatest of the finite samples looked at. */

@@ -7,6 +7,9 @@
 #include "tegula/tile_cache.h"
 #include "tiff.h"
 
+#define DEFLATE_RATIO 1032
+#define SMALL_BYTES   65536 /* pictures up to 64 MiB may be all white */
+
 static bool (*const routes[])(tg_tiff *, tg_tiff_part *, tg_err *) = {
     [TG_TIFF_BY_LIBTIFF] = tg_tiff_libtiff_part,
     [TG_TIFF_BY_JPEG] = tg_tiff_jpeg_part,
@@ -38,6 +41,10 @@ static void fill_white(tg_native native, uint8_t *row, uint32_t n)
     unsigned middle = native.bits == 8 ? 128 : 128 * 257;
     uint16_t wide = (uint16_t)middle;
 
+    if (native.space == TG_SPACE_GRAY || native.space == TG_SPACE_RGB) {
+        memset(row, 0xff, n * px_bytes);
+        return;
+    }
     for (uint32_t i = 0; i < n; i++, row += px_bytes) {
         memset(row, native.space == TG_SPACE_CMYK ? 0 : 0xff, px_bytes);
         if (native.space == TG_SPACE_CMYK && native.alpha)
@@ -51,15 +58,40 @@ static void fill_white(tg_native native, uint8_t *row, uint32_t n)
     }
 }
 
-/* Damage may be served as white where it was asked for; that the file cannot be read may not. */
-static bool forgive(const tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+static tg_tiff_broken place_of(const tg_tiff_part *p)
 {
-    if (!t->base.options.lenient || err->kind != TG_ERR_CORRUPT)
+    return (tg_tiff_broken){true, p->level, p->k, p->col, p->row, p->in.y + p->done};
+}
+
+/* A file too small for the whole level even at deflate's greatest ratio was never a picture of that
+ * size; filling gigapixels with white for it is what its maker wants. */
+static bool could_hold(const tg_tiff *t, const tg_tiff_dir *dir)
+{
+    double bytes = (double)dir->row_bytes * dir->tile_h_px * dir->cols * dir->rows;
+
+    return bytes / DEFLATE_RATIO <= (double)t->size_bytes + SMALL_BYTES;
+}
+
+/* Damage may be served as white where it was asked for; that the file cannot be read may not. */
+static bool forgive(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
+{
+    if (!t->base.options.lenient || err->kind != TG_ERR_CORRUPT ||
+        !could_hold(t, &t->level[p->level].dir))
         return false;
+    t->broken = place_of(p);
     tg_log(TG_LOG_ERROR, "TIFF: level %u, tile %u,%u white from row %u on: %s (%s)", p->level,
-           (unsigned)p->col, (unsigned)p->row, (unsigned)p->done, err->msg, err->detail);
+           (unsigned)p->col, (unsigned)p->row, (unsigned)t->broken.from, err->msg, err->detail);
     *err = (tg_err){0};
     return true;
+}
+
+/* Of a strip that is read in bands, those behind the damage need not run into it again. */
+static bool known_broken(const tg_tiff *t, const tg_tiff_part *p)
+{
+    const tg_tiff_broken *b = &t->broken;
+
+    return b->is && b->level == p->level && b->k == p->k && b->col == p->col && b->row == p->row &&
+           b->from <= p->in.y;
 }
 
 static bool read_part(tg_tiff *t, tg_tiff_part *p, tg_err *err)
@@ -67,10 +99,12 @@ static bool read_part(tg_tiff *t, tg_tiff_part *p, tg_err *err)
     const tg_tiff_level *lv = &t->level[p->level];
 
     p->done = 0;
-    if (routes[lv->dir.route](t, p, err))
-        p->done = p->in.h;
-    else if (!forgive(t, p, err))
-        return false;
+    if (!known_broken(t, p)) {
+        if (routes[lv->dir.route](t, p, err))
+            p->done = p->in.h;
+        else if (!forgive(t, p, err))
+            return false;
+    }
     for (uint32_t i = 0; i < p->in.h; i++) {
         if (i < p->done)
             tg_tiff_finish(lv, p->dst + i * p->stride, p->in.w);
