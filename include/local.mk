@@ -3,6 +3,7 @@ noinst_HEADERS += \
 	include/tegula/arena.h \
 	include/tegula/buf.h \
 	include/tegula/cache.h \
+	include/tegula/checksum.h \
 	include/tegula/clock.h \
 	include/tegula/codec.h \
 	include/tegula/colour.h \

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cache/checksum.h"
 #include "cache/lru.h"
 #include "cache/ring.h"
 #include "cache/value.h"
 #include "check.h"
+#include "tegula/checksum.h"
 #include "tegula/clock.h"
 #include "tegula/log.h"
 #include "tegula/mem.h"
@@ -37,9 +37,6 @@ static bool same(const tg_cached *a, const tg_cached *b)
 static void test_checksum(void)
 {
     uint8_t bytes[256] = {0};
-    /* gzip's check value (RFC 1952), and in two parts */
-    CHECK_INT(tg_crc32("123456789", 9, 0), 0xCBF43926);
-    CHECK_INT(tg_crc32("6789", 4, tg_crc32("12345", 5, 0)), 0xCBF43926);
     uint64_t sum = tg_checksum(bytes, sizeof bytes, 0);
     for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);

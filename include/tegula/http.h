@@ -25,6 +25,7 @@ typedef struct tg_request {
     tg_str https, host, server_name, server_port;
     tg_str forwarded_proto, forwarded_host, forwarded_port, x_iiif_id;
     tg_str accept, if_none_match, if_modified_since;
+    tg_str cache_key; /* under which the web server looks for the answer; not from a client */
 } tg_request;
 
 /* Fills *out from a lookup of FastCGI parameters (get returns NULL for an absent one; its strings

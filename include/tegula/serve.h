@@ -8,7 +8,7 @@
 #include "tegula/config.h"
 #include "tegula/http.h"
 
-/* What one worker holds: configuration, open sources, arena. */
+/* What one worker holds: configuration, open sources, caches, arena. */
 typedef struct tg_service tg_service;
 
 tg_service *tg_service_new(const tg_config *config);
@@ -19,6 +19,12 @@ void tg_service_reload(tg_service *service);
 /* Answers one request: always a complete response, never fails. request's strings must live until
  * the call returns; response is reset first and is the caller's. */
 void tg_service_answer(tg_service *service, const tg_request *request, tg_response *response);
+
+/* When the reply is out, with response as it was: stores the answer where others find it. */
+void tg_service_finish(tg_service *service, const tg_response *response);
+
+/* How the last answer was made, in words for the log; may be empty. */
+const char *tg_service_how(const tg_service *service);
 
 /* The reply to a request that failed with err, also one that could not be read as a whole (absent
  * parts of request are empty). */

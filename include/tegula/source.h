@@ -10,11 +10,17 @@
 #include "tegula/err.h"
 #include "tegula/str.h"
 
-/* What makes a file this file: any difference means it was replaced. */
+/* What makes a file this file: any difference means it was replaced, or written to. The time of its
+ * last change of any kind cannot be set back, as that of its contents can. */
 typedef struct tg_identity {
     uint64_t device, inode, size_bytes;
-    int64_t mtime_s;
-    uint32_t mtime_ns;
+    int64_t mtime_s, ctime_s;
+    uint32_t mtime_ns, ctime_ns;
+    /* Of an open source only: the same on all hosts that have the same files, where the above is of
+     * one host. */
+    tg_str name;          /* behind FILESYSTEM_PREFIX; lives as long as the source */
+    uint64_t fingerprint; /* of samples of the contents, to tell files apart that have the same
+                             name, size and time of modification */
 } tg_identity;
 
 typedef struct tg_source {

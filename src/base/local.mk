@@ -3,6 +3,7 @@ libtg_base_a_SOURCES = \
 	src/base/abandon.c \
 	src/base/arena.c \
 	src/base/buf.c \
+	src/base/checksum.c \
 	src/base/clock.c \
 	src/base/err.c \
 	src/base/json_text.c \

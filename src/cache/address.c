@@ -28,12 +28,12 @@ void tg_server_resolve(tg_server *s)
     snprintf(host, sizeof host, "%.*s", (int)s->host.n - 2 * bracketed, s->host.p + bracketed);
     snprintf(port, sizeof port, "%.*s", TG_STR_ARG(s->port));
     int error = getaddrinfo(host, port, &hints, &found);
-    s->n_addresses = s->address_at = 0;
     if (error) {
         tg_log(TG_LOG_ERROR, "memcached %s: %s; the name is looked up again at SIGHUP", host,
                gai_strerror(error));
         return;
     }
+    s->n_addresses = s->address_at = 0;
     for (struct addrinfo *a = found; a && s->n_addresses < TG_MAX_ADDRESSES; a = a->ai_next) {
         memcpy(&s->address[s->n_addresses], a->ai_addr, a->ai_addrlen);
         s->address_bytes[s->n_addresses++] = a->ai_addrlen;

@@ -3,8 +3,6 @@ libtg_cache_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 libtg_cache_a_SOURCES = \
 	src/cache/address.c \
 	src/cache/cache.c \
-	src/cache/checksum.c \
-	src/cache/checksum.h \
 	src/cache/lru.c \
 	src/cache/lru.h \
 	src/cache/pool.c \

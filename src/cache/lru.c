@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cache/checksum.h"
+#include "tegula/checksum.h"
 #include "tegula/mem.h"
 
 /* One answer takes at most this share: a large one would push out all those that are hot. */

@@ -2,17 +2,28 @@
 
 #include <stdlib.h>
 
-#include "cache/checksum.h"
+/* CRC-32 of ISO 3309, as gzip has it. crc: 0, or that of what stood in front. */
+static uint32_t crc32(const void *bytes, size_t n, uint32_t crc)
+{
+    const uint8_t *p = bytes;
+    crc = ~crc;
+    while (n--) {
+        crc ^= *p++;
+        for (unsigned i = 0; i < 8; i++)
+            crc = crc >> 1 ^ (UINT32_C(0xEDB88320) & -(crc & 1));
+    }
+    return ~crc;
+}
 
 /* crc32(HOST, 0, PORT, previous point as four bytes, lowest first). */
 void tg_ring_add(tg_ring *ring, unsigned server, tg_str host, tg_str port)
 {
-    uint32_t base = tg_crc32("", 1, tg_crc32(host.p, host.n, 0)), at = 0;
-    base = tg_crc32(port.p, port.n, base);
+    uint32_t base = crc32("", 1, crc32(host.p, host.n, 0)), at = 0;
+    base = crc32(port.p, port.n, base);
     for (unsigned i = 0; i < TG_RING_POINTS; i++) {
         const uint8_t before[4] = {(uint8_t)at, (uint8_t)(at >> 8), (uint8_t)(at >> 16),
                                    (uint8_t)(at >> 24)};
-        at = tg_crc32(before, sizeof before, base);
+        at = crc32(before, sizeof before, base);
         ring->point[ring->n++] = (tg_ring_point){at, server};
     }
 }
@@ -33,7 +44,7 @@ void tg_ring_sort(tg_ring *ring)
 int tg_ring_find(const tg_ring *ring, tg_str key, bool (*usable)(void *ctx, unsigned server),
                  void *ctx)
 {
-    uint32_t at = tg_crc32(key.p, key.n, 0);
+    uint32_t at = crc32(key.p, key.n, 0);
     unsigned low = 0, high = ring->n;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;

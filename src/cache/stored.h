@@ -2,7 +2,7 @@
 #ifndef TEGULA_CACHE_STORED_H
 #define TEGULA_CACHE_STORED_H
 
-#include "cache/checksum.h"
+#include "tegula/checksum.h"
 #include "tegula/str.h"
 
 /* "tegula1:<generation>:<file>:<hash of the key's text>" */

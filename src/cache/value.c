@@ -1,6 +1,6 @@
 #include "cache/value.h"
 
-#include "cache/checksum.h"
+#include "tegula/checksum.h"
 
 /* All numbers little-endian:
  *   0  "TGv1"

@@ -68,6 +68,7 @@ bool tg_request_read(const char *(*get)(void *ctx, const char *name), void *ctx,
         .accept = tg_str_of(get(ctx, "HTTP_ACCEPT")),
         .if_none_match = tg_str_of(get(ctx, "HTTP_IF_NONE_MATCH")),
         .if_modified_since = tg_str_of(get(ctx, "HTTP_IF_MODIFIED_SINCE")),
+        .cache_key = tg_str_of(get(ctx, "TEGULA_CACHE_KEY")),
     };
     out->path = path_of(out->uri);
     if (out->path.n > TG_MAX_URI_BYTES || out->query.n > TG_MAX_URI_BYTES)

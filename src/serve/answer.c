@@ -8,16 +8,34 @@
 
 #define ALLOW "GET, HEAD, POST, OPTIONS"
 
+/* Process-lifetime: the cache of the one service. */
+static tg_cache *pressed;
+
+/* Decoded tiles first: an answer is worth more for its bytes. */
+static void give_back(size_t bytes)
+{
+    size_t before = tg_image_in_use();
+    tg_tile_cache_shrink(bytes);
+    size_t given = before - tg_image_in_use();
+    if (given < bytes)
+        tg_cache_shrink(pressed, bytes - given);
+}
+
 tg_service *tg_service_new(const tg_config *config)
 {
     tg_service *s = tg_new(sizeof *s);
     s->config = config;
     s->sources = tg_sources_new(config);
     s->arena = tg_arena_new();
+    s->lasting = tg_arena_new();
+    s->settings = tg_answer_settings(config, s->lasting);
     tg_image_set_ceiling(config->memory_bytes);
+    /* the other half holds answers, see tg_cache_new */
     tg_tile_cache_set_budget(
-        TG_MIN((uint64_t)(config->image_cache_mib * 1048576), config->memory_bytes / 4));
-    tg_image_on_pressure(tg_tile_cache_shrink);
+        TG_MIN((uint64_t)(config->image_cache_mib / 2 * 1048576), config->memory_bytes / 4));
+    s->cache = tg_cache_new(config);
+    pressed = s->cache;
+    tg_image_on_pressure(give_back);
     return s;
 }
 
@@ -25,13 +43,19 @@ void tg_service_free(tg_service *s)
 {
     if (!s)
         return;
+    pressed = NULL;
+    tg_image_on_pressure(NULL);
     tg_sources_free(s->sources);
+    tg_cache_free(s->cache);
     tg_arena_free(s->arena);
+    tg_arena_free(s->lasting);
     free(s);
 }
 
 void tg_service_reload(tg_service *s)
 {
+    tg_cache_log(s->cache);
+    tg_cache_clear(s->cache);
     tg_sources_clear(s->sources);
     tg_filter_cache_clear();
 }
@@ -110,11 +134,50 @@ static void answer_options(tg_response *r)
     tg_header(r, "Allow", TG_STR(ALLOW));
 }
 
+/* The address as nginx has it in $uri, unless it says itself under which key it looks. Only
+ * pictures are the same for all who ask. */
+static tg_str plain_key(tg_service *s, const tg_request *request, const tg_response *r)
+{
+    tg_err err = {0};
+    tg_str key = TG_STR("");
+    if (s->config->cache_layout != TG_LAYOUT_NGINX || !s->after.is_picture || r->status != 200 ||
+        request->query.n || request->method == TG_POST)
+        return key;
+    if (request->cache_key.n)
+        return request->cache_key;
+    return tg_percent_decode(request->path, s->arena, "path", &key, &err) ? key : TG_STR("");
+}
+
+void tg_service_finish(tg_service *s, const tg_response *r)
+{
+    const tg_after *a = &s->after;
+    tg_cached value = {.status = r->status,
+                       .type = a->type,
+                       .modified_s = a->modified_s,
+                       .body = tg_buf_view(&r->body)};
+    if (a->store && r->status == 200) {
+        value.etag = tg_answer_etag(&a->key);
+        tg_cache_put(s->cache, &a->key, &value);
+    } else if (a->locked) {
+        tg_cache_give_up(s->cache, &a->key);
+    }
+    if (a->plain_key.n)
+        tg_cache_put_plain(s->cache, a->plain_key, value.body);
+    s->after = (tg_after){0};
+}
+
+const char *tg_service_how(const tg_service *s)
+{
+    return s->how;
+}
+
 void tg_service_answer(tg_service *s, const tg_request *request, tg_response *r)
 {
     tg_err err = {0};
     tg_arena_reset(s->arena);
     tg_response_reset(r);
+    s->after = (tg_after){0};
+    s->how = "";
     r->body.max = s->config->memory_bytes; /* a reply waits in memory until it is whole */
     if (request->method == TG_OPTIONS)
         answer_options(r);
@@ -122,8 +185,12 @@ void tg_service_answer(tg_service *s, const tg_request *request, tg_response *r)
         tg_fail(&err, TG_ERR_METHOD, "method: GET, HEAD, POST and OPTIONS work here");
     else
         dispatch(s, request, r, &err);
-    if (err.kind)
+    if (err.kind) {
         tg_service_refuse(s, request, &err, r);
-    else
-        put_cors(s->config, r);
+        return;
+    }
+    if (r->status == 200)
+        tg_header(r, "Accept-Ranges", TG_STR("none"));
+    put_cors(s->config, r);
+    s->after.plain_key = plain_key(s, request, r);
 }

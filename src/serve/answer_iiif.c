@@ -26,6 +26,17 @@ static void put_links(const tg_iiif *iiif, tg_str id, tg_str canonical, tg_respo
                 TG_STR_ARG(canonical), TG_STR_ARG(tg_iiif_profile(iiif->version)));
 }
 
+/* One for both versions and all spellings: the picture is the same. */
+static tg_str picture_name(tg_service *s, const tg_iiif *iiif, const tg_plan *plan, bool color)
+{
+    tg_job job = iiif->job;
+    if (job.quality == TG_QUALITY_COLOR)
+        job.quality = TG_QUALITY_DEFAULT;
+    tg_str canonical = tg_iiif_canonical(3, &job, &plan->geometry, color, s->arena);
+    return tg_arena_printf(s->arena, "iiif|%.*s|%.*s", TG_STR_ARG(canonical),
+                           TG_STR_ARG(tg_job_modifiers(&job, s->arena)));
+}
+
 static bool answer_image(tg_service *s, const tg_request *request, tg_iiif *iiif,
                          const tg_job *modifiers, tg_source *source, tg_response *r, tg_err *err)
 {
@@ -37,18 +48,14 @@ static bool answer_image(tg_service *s, const tg_request *request, tg_iiif *iiif
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     tg_str canonical =
         tg_iiif_canonical(iiif->version, &iiif->job, &plan.geometry, color, s->arena);
-    tg_str what =
-        tg_arena_printf(s->arena, "iiif%d|%u|%.*s|%.*s", iiif->version, source->page,
-                        TG_STR_ARG(canonical), TG_STR_ARG(tg_job_modifiers(&iiif->job, s->arena)));
     put_links(iiif, id, canonical, r);
     put_vary(s, request, false, r);
-    return tg_answer_picture(s, request, source, &plan, what, iiif->identifier, r, err);
+    return tg_answer_picture(s, request, source, &plan, picture_name(s, iiif, &plan, color),
+                             iiif->identifier, r, err);
 }
 
-static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif *iiif,
-                        const tg_source *source, tg_response *r)
+static void write_info(tg_service *s, const tg_image *image, int version, tg_str id, tg_buf *out)
 {
-    const tg_image *image = source->image;
     tg_limits limits;
     tg_iiif_image facts = {.width_px = tg_image_width_px(image),
                            .height_px = tg_image_height_px(image),
@@ -58,15 +65,46 @@ static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif 
     tg_iiif_advertised_tile(image->tiled, tg_image_tile_width_px(image),
                             tg_image_tile_height_px(image), &limits, &facts.tile_w_px,
                             &facts.tile_h_px);
+    tg_iiif_info(s->config, &facts, &limits, version, id, s->arena, out);
+}
+
+/* Appends the document; returns its tag, which is made of its bytes: whatever shapes them, a change
+ * shows. It is made faster than memcached answers, and so kept in this worker alone. */
+static tg_str put_info(tg_service *s, const tg_source *source, int version, tg_str type, tg_str id,
+                       tg_buf *out)
+{
+    tg_cached info;
+    const tg_identity *file = &source->identity;
+    tg_str asked = tg_arena_printf(s->arena, "info|%u|%d|%.*s|%.*s", source->page, version,
+                                   TG_STR_ARG(type), TG_STR_ARG(id));
+    tg_cache_key key = tg_answer_key(s, file, asked);
+    if (tg_cache_get_here(s->cache, &key, &info)) {
+        tg_buf_str(out, info.body);
+        return info.etag;
+    }
+    write_info(s, source->image, version, id, out);
+    tg_str bytes = tg_arena_printf(s->arena, "%u|%.*s|%.*s", source->page, TG_STR_ARG(type),
+                                   TG_STR_ARG(tg_buf_view(out)));
+    tg_cache_key tag = tg_answer_key(s, file, bytes);
+    info = (tg_cached){.status = 200,
+                       .type = type,
+                       .etag = tg_answer_etag(&tag),
+                       .modified_s = file->mtime_s,
+                       .body = tg_buf_view(out)};
+    tg_cache_put_here(s->cache, &key, &info);
+    return info.etag;
+}
+
+static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif *iiif,
+                        const tg_source *source, tg_response *r)
+{
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     int version = tg_iiif_info_version(iiif, request->accept);
     tg_str type = tg_iiif_info_type(version, request->accept);
     put_vary(s, request, true, r);
     tg_header_f(r, "Link", "<%.*s>;rel=\"profile\"", TG_STR_ARG(tg_iiif_profile(version)));
-    tg_iiif_info(s->config, &facts, &limits, version, id, s->arena, &r->body);
-    tg_str what = tg_arena_printf(s->arena, "%u|%.*s|%.*s", source->page, TG_STR_ARG(type),
-                                  TG_STR_ARG(tg_buf_view(&r->body)));
-    if (tg_answer_validators(s, request, &source->identity, what, r)) {
+    tg_str etag = put_info(s, source, version, type, id, &r->body);
+    if (tg_answer_tagged(s, request, &source->identity, etag, r)) {
         r->body.len = 0;
         return true;
     }
@@ -100,8 +138,9 @@ bool tg_answer_iiif(tg_service *s, const tg_request *request, tg_str head, tg_st
     tg_source *source = tg_source_get(s->sources, iiif.identifier, err);
     if (!source)
         return false;
-    bool ok = iiif.kind == TG_IIIF_INFO ? answer_info(s, request, &iiif, source, r)
-                                        : answer_image(s, request, &iiif, modifiers, source, r, err);
+    bool ok = iiif.kind == TG_IIIF_INFO
+                  ? answer_info(s, request, &iiif, source, r)
+                  : answer_image(s, request, &iiif, modifiers, source, r, err);
     tg_source_release(s->sources, source);
     return ok;
 }

@@ -37,10 +37,10 @@ static bool answer_tile(tg_service *s, const tg_request *request, const tg_tiles
     tg_job_modify(&job, modifiers);
     if (!tg_plan_make(s->config, source->image, &job, &plan, err))
         return false;
-    tg_str what = tg_arena_printf(s->arena, "tiles%d|%u|%u|%.*s|%.*s", tiles->protocol,
-                                  source->page, image->tile_px,
-                                  TG_STR_ARG(tg_tiles_canonical(tiles, s->arena)),
-                                  TG_STR_ARG(tg_job_modifiers(&job, s->arena)));
+    tg_str what =
+        tg_arena_printf(s->arena, "tiles%d|%u|%u|%.*s|%.*s", tiles->protocol, source->page,
+                        image->tile_px, TG_STR_ARG(tg_tiles_canonical(tiles, s->arena)),
+                        TG_STR_ARG(tg_job_modifiers(&job, s->arena)));
     return tg_answer_picture(s, request, source, &plan, what, tiles->identifier, r, err);
 }
 

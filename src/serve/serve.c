@@ -5,6 +5,7 @@
 #include "serve/socket.h"
 #include "serve/supervisor.h"
 #include "serve/worker.h"
+#include "tegula/cache.h"
 #include "tegula/log.h"
 
 /* Whoever starts the service reads standard error, whatever LOGFILE and VERBOSITY say. */
@@ -36,6 +37,7 @@ int tg_serve(const tg_config *config, const tg_serve_options *options)
         return refuse_start(config, &err);
     tg_log(TG_LOG_ERROR, "tegula " PACKAGE_VERSION " started on %s",
            options->bind ? options->bind : "descriptor 0");
+    tg_cache_share_among_workers();
     int status = options->workers ? tg_supervise(config, &listener, (unsigned)options->workers)
                                   : tg_worker_run(config, &listener);
     tg_listener_close(&listener);

@@ -3,16 +3,33 @@
 #define TEGULA_SERVE_SERVICE_H
 
 #include "tegula/arena.h"
+#include "tegula/cache.h"
 #include "tegula/iiif.h"
 #include "tegula/plan.h"
 #include "tegula/serve.h"
 #include "tegula/source.h"
 #include "tegula/tiles.h"
 
+/* What is left to do when the reply is out: nobody waits for it then. */
+typedef struct tg_after {
+    tg_cache_key key;
+    bool locked; /* others wait for this answer */
+    bool store;
+    bool is_picture;
+    tg_str type;
+    int64_t modified_s;
+    tg_str plain_key; /* for a web server to find the body by; empty: not asked for */
+} tg_after;
+
 struct tg_service {
     const tg_config *config;
     tg_sources *sources;
-    tg_arena *arena; /* reset before each request */
+    tg_cache *cache;
+    tg_arena *lasting; /* as long as the service */
+    tg_arena *arena;   /* reset before each request */
+    tg_str settings;   /* see tg_answer_settings */
+    tg_after after;
+    const char *how; /* the answer was made, for the log */
 };
 
 /* Where a request goes: to the home page, or to a protocol with the text split into what stood in
@@ -56,10 +73,28 @@ bool tg_answer_picture(tg_service *service, const tg_request *request, tg_source
                        const tg_plan *plan, tg_str what, tg_str identifier, tg_response *response,
                        tg_err *err);
 
+/* Everything of the configuration that shapes pixels and what is embedded beside them. Sizes are a
+ * part of what is asked. Hosts that share a cache have to agree on it to share answers. */
+tg_str tg_answer_settings(const tg_config *config, tg_arena *arena);
+
+/* What tells an answer of a file from all others: on all hosts the same that have the same file
+ * under the same name, and that are configured alike. */
+tg_cache_key tg_answer_key(tg_service *service, const tg_identity *identity, tg_str what);
+
+/* The key's hash in its quotes, between which tg_answer_key has left it. */
+static inline tg_str tg_answer_etag(const tg_cache_key *key)
+{
+    return (tg_str){key->hash.p - 1, key->hash.n + 2};
+}
+
 /* ETag and Last-Modified of what a file, an address and the configuration give; sets both headers
  * and Cache-Control, and answers 304 (returning true) when the client has it already. */
 bool tg_answer_validators(tg_service *service, const tg_request *request,
                           const tg_identity *identity, tg_str what, tg_response *response);
+
+/* The same for a tag that is known already. */
+bool tg_answer_tagged(tg_service *service, const tg_request *request, const tg_identity *identity,
+                      tg_str etag, tg_response *response);
 
 /* The name to save a picture under: the identifier's file name without extension, and ending. A
  * second, encoded form stands beside it for names that ASCII cannot hold (RFC 6266, section 4.3).

@@ -2,28 +2,38 @@
 
 #include "serve/service.h"
 
-/* Everything that shapes the bytes besides the file and the address. */
-static tg_str settings_text(const tg_config *c, tg_arena *arena)
+tg_str tg_answer_settings(const tg_config *c, tg_arena *arena)
 {
-    return tg_arena_printf(arena,
-                           PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%g|%d|%u|%" PRIu64
-                                           "|%02x%02x%02x|%d|%d|%" PRId64 "|%d|%d|%s",
-                           c->jpeg_quality, c->png_quality, c->webp_quality, c->tiff_quality,
-                           c->tiff_compression, (int)c->filter, c->oversampling,
-                           c->codec_passthrough, c->max_cvt, c->memory_bytes, c->background[0],
-                           c->background[1], c->background[2], c->max_layers, c->retain_icc,
-                           c->max_icc_bytes, c->keep_metadata, c->strict, c->copyright);
+    return tg_arena_printf(
+        arena, PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%g|%d|%02x%02x%02x|%d|%d|%" PRId64 "|%d|%d|%s",
+        c->jpeg_quality, c->png_quality, c->webp_quality, c->tiff_quality, c->tiff_compression,
+        (int)c->filter, c->oversampling, c->codec_passthrough, c->background[0], c->background[1],
+        c->background[2], c->max_layers, c->retain_icc, c->max_icc_bytes, c->keep_metadata,
+        c->strict, c->copyright);
+}
+
+tg_cache_key tg_answer_key(tg_service *s, const tg_identity *id, tg_str what)
+{
+    tg_cache_key key = {.file = id->name};
+    key.text =
+        tg_arena_printf(s->arena, "%.*s|%" PRIu64 "|%" PRId64 ".%09u|%016" PRIx64 "|%.*s|%.*s",
+                        TG_STR_ARG(id->name), id->size_bytes, id->mtime_s, id->mtime_ns,
+                        id->fingerprint, TG_STR_ARG(s->settings), TG_STR_ARG(what));
+    tg_str quoted = tg_etag(s->arena, key.text.p, key.text.n);
+    key.hash = (tg_str){quoted.p + 1, quoted.n - 2};
+    return key;
 }
 
 bool tg_answer_validators(tg_service *s, const tg_request *request, const tg_identity *id,
                           tg_str what, tg_response *r)
 {
-    tg_str settings = settings_text(s->config, s->arena);
-    tg_str all =
-        tg_arena_printf(s->arena, "%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRId64 ".%09u|%.*s|%.*s",
-                        id->device, id->inode, id->size_bytes, id->mtime_s, id->mtime_ns,
-                        TG_STR_ARG(settings), TG_STR_ARG(what));
-    tg_str etag = tg_etag(s->arena, all.p, all.n);
+    tg_cache_key key = tg_answer_key(s, id, what);
+    return tg_answer_tagged(s, request, id, tg_answer_etag(&key), r);
+}
+
+bool tg_answer_tagged(tg_service *s, const tg_request *request, const tg_identity *id, tg_str etag,
+                      tg_response *r)
+{
     char date[30];
     tg_http_date((time_t)id->mtime_s, date);
     tg_header(r, "ETag", etag);

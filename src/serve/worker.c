@@ -243,7 +243,7 @@ static void finish(worker *w, bool sent)
         drop_connection(w);
 }
 
-static void log_access(const tg_request *request, const tg_response *r, size_t body_n, bool sent,
+static void log_access(const worker *w, const tg_request *request, size_t body_n, bool sent,
                        uint64_t us)
 {
     static const char *const names[] = {[TG_GET] = "GET",
@@ -251,9 +251,10 @@ static void log_access(const tg_request *request, const tg_response *r, size_t b
                                         [TG_POST] = "POST",
                                         [TG_OPTIONS] = "OPTIONS",
                                         [TG_OTHER_METHOD] = "OTHER"};
-    tg_log(TG_LOG_REQUEST, "%s %.*s %d %zu %llu us%s", names[request->method],
-           TG_STR_ARG(request->uri), r->status, body_n, (unsigned long long)us,
-           sent ? "" : ", the client had gone");
+    const char *how = tg_service_how(w->service);
+    tg_log(TG_LOG_REQUEST, "%s %.*s %d %zu %llu us%s%s%s", names[request->method],
+           TG_STR_ARG(request->uri), w->response.status, body_n, (unsigned long long)us,
+           how[0] ? ", " : "", how, sent ? "" : ", the client had gone");
 }
 
 /* The web server closes its connection when its own client has gone. */
@@ -278,7 +279,8 @@ static void serve_request(worker *w)
         body.n = 0;
     bool sent = tg_records_send(w->request.ipcFd, w->request.requestId, put_head(w), body);
     if (tg_log_wants(TG_LOG_REQUEST))
-        log_access(&request, &w->response, body.n, sent, tg_clock_us() - start_us);
+        log_access(w, &request, body.n, sent, tg_clock_us() - start_us);
+    tg_service_finish(w->service, &w->response);
     finish(w, sent);
     tg_response_reset(&w->response); /* an idle worker holds no large reply */
 }

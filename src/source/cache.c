@@ -171,6 +171,7 @@ static tg_image *open_once(tg_sources *c, const tg_path *path, tg_identity *id, 
     int fd = tg_file_open(path, !c->config->follow_symlinks, id, err);
     if (fd < 0)
         return NULL;
+    id->fingerprint = tg_file_fingerprint(fd, id->size_bytes);
     tg_image *image = tg_image_open(fd, id->size_bytes, path->page, &c->options, err);
     if (!image) {
         close(fd);
@@ -206,7 +207,9 @@ static entry *open_entry(tg_sources *c, const tg_path *path, uint64_t hash, tg_e
     if (!image)
         return NULL;
     entry *e = tg_new(sizeof *e + path->n + 1);
+    size_t prefix_n = strlen(c->config->filesystem_prefix);
     e->source = (tg_source){.image = image, .identity = id, .page = path->page};
+    e->source.identity.name = (tg_str){e->path + prefix_n, path->n - prefix_n};
     e->hash = hash;
     e->path_n = path->n;
     memcpy(e->path, path->text, path->n);

@@ -14,10 +14,14 @@ bool tg_file_stat(const tg_path *path, bool confined, tg_identity *out, tg_err *
  * on a FIFO, never becomes a terminal's. */
 int tg_file_open(const tg_path *path, bool confined, tg_identity *out, tg_err *err);
 
+/* A sum over the ends and some places between of an open file, over all of a small one. */
+uint64_t tg_file_fingerprint(int fd, uint64_t size_bytes);
+
 static inline bool tg_identity_eq(const tg_identity *a, const tg_identity *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
-           a->mtime_s == b->mtime_s && a->mtime_ns == b->mtime_ns;
+           a->mtime_s == b->mtime_s && a->mtime_ns == b->mtime_ns && a->ctime_s == b->ctime_s &&
+           a->ctime_ns == b->ctime_ns;
 }
 
 #endif

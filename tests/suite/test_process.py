@@ -332,6 +332,7 @@ def descriptors(pid):
 def test_hangup_reopens_the_log_and_drops_caches():
     for arguments in ([], ["--workers", "1"]):
         with unix_site(*arguments) as (process, address):
+            assert fcgi.get(address, HOME).status == 200  # the worker has begun
             worker = (server.children(process.pid) or [process.pid])[0]
             empty = descriptors(worker)
             check_serves(address)

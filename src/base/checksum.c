@@ -1,4 +1,4 @@
-#include "cache/checksum.h"
+#include "tegula/checksum.h"
 
 #include <endian.h>
 #include <string.h>
@@ -37,16 +37,4 @@ uint64_t tg_checksum(const void *bytes, size_t n, uint64_t seed)
     for (unsigned i = 1; i < LANES; i++)
         sum = mix(sum, lane[i]);
     return mix(sum, sum >> 32);
-}
-
-uint32_t tg_crc32(const void *bytes, size_t n, uint32_t crc)
-{
-    const uint8_t *p = bytes;
-    crc = ~crc;
-    while (n--) {
-        crc ^= *p++;
-        for (unsigned i = 0; i < 8; i++)
-            crc = crc >> 1 ^ (UINT32_C(0xEDB88320) & -(crc & 1));
-    }
-    return ~crc;
 }
