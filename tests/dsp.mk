@@ -13,5 +13,9 @@ check_PROGRAMS += tests/test_raster
 tests_test_raster_SOURCES = tests/test_raster.c tests/check.h
 tests_test_raster_LDADD = $(DSP_LIBS)
 
+check_PROGRAMS += tests/test_process_dsp
+tests_test_process_dsp_SOURCES = tests/test_process_dsp.c tests/check.h
+tests_test_process_dsp_LDADD = $(DSP_LIBS)
+
 TESTS += tests/checkasm_neon.sh
 EXTRA_DIST += tests/checkasm_neon.sh

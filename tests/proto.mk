@@ -10,3 +10,6 @@ EXTRA_DIST += tests/iiif-checklist.tsv
 check_PROGRAMS += tests/test_tiles
 tests_test_tiles_SOURCES = tests/test_tiles.c tests/check.h
 tests_test_tiles_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test_iip
+tests_test_iip_SOURCES = tests/test_iip.c tests/check.h
+tests_test_iip_LDADD = $(TEST_LIBS)
