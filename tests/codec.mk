@@ -47,3 +47,8 @@ check_PROGRAMS += tests/test_tiff_kinds
 tests_test_tiff_kinds_SOURCES = tests/test_tiff_kinds.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_tiff_kinds_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS)
 tests_test_tiff_kinds_LDADD = $(CODEC_TEST_LIBS)
+
+check_PROGRAMS += tests/test_flat
+tests_test_flat_SOURCES = tests/test_flat.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_flat_CPPFLAGS = $(AM_CPPFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(WEBP_CFLAGS) $(LCMS2_CFLAGS)
+tests_test_flat_LDADD = $(CODEC_TEST_LIBS)

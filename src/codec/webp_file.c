@@ -122,7 +122,21 @@ static bool fail_status(VP8StatusCode status, tg_err *err)
     return tg_fail_detail(err, "libwebp: status %d", (int)status);
 }
 
-/* Of damaged data the raster, white before, has what libwebp came to. */
+/* Rows above the damage, into the raster, which was white; false when there are none. */
+static bool decode_front(const webp_file *w, const uint8_t *data, WebPDecoderConfig *config)
+{
+    WebPIDecoder *decoder = WebPIDecode(NULL, 0, config);
+    int rows = 0;
+
+    if (!decoder)
+        return false;
+    WebPIUpdate(decoder, data, w->header.stream.n);
+    if (!WebPIDecGetRGB(decoder, &rows, NULL, NULL, NULL))
+        rows = 0;
+    WebPIDelete(decoder);
+    return rows > 0;
+}
+
 static bool decode(webp_file *w, const uint8_t *data, tg_rect rect, tg_err *err)
 {
     WebPDecoderConfig config;
@@ -132,7 +146,11 @@ static bool decode(webp_file *w, const uint8_t *data, tg_rect rect, tg_err *err)
         return tg_fail(err, TG_ERR_INTERNAL, "libwebp is of another version");
     configure(&config, w, w->flat.k, rect);
     status = WebPDecode(data, w->header.stream.n, &config);
-    return status == VP8_STATUS_OK || fail_status(status, err) || tg_flat_overlook(&w->flat, err);
+    if (status == VP8_STATUS_OK)
+        return true;
+    fail_status(status, err);
+    return w->flat.base.options.lenient && decode_front(w, data, &config) &&
+           tg_flat_overlook(&w->flat, err);
 }
 
 static bool webp_start(tg_flat *f, tg_err *err)
