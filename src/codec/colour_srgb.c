@@ -57,72 +57,105 @@ void tg_srgb_init(void)
     coded_16[NODES + 1] = 65535;
 }
 
-/* NaN becomes 0. */
-static inline float unit(float linear)
+/* Pixels are taken in batches, their arithmetic four at a time and without a branch: which way
+ * colours leave the gamut cannot be predicted. */
+#define BATCH_PX 64
+
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_bits __attribute__((vector_size(16)));
+
+typedef union plane {
+    float px[BATCH_PX];
+    four at[BATCH_PX / 4];
+} plane;
+
+typedef struct batch {
+    plane c[3];
+} batch;
+
+static inline four choose(four_bits first, four a, four b)
 {
-    return linear > 0 ? TG_MIN(linear, 1.0F) : 0;
+    return (four)((first & (four_bits)a) | (~first & (four_bits)b));
 }
 
-static inline uint8_t code_8(float linear)
+/* Cut to 0 .. 1, NaN to 0, as a place among the nodes. */
+static inline four place(four linear)
 {
-    return coded_8[(int)(unit(linear) * NODES + 0.5F)];
+    const four zero = {0}, one = {1, 1, 1, 1};
+    four v = choose(linear > zero, linear, zero);
+
+    return choose(v < one, v, one) * NODES;
 }
 
-static inline uint16_t code_16(float linear)
+/* In place, to places among the nodes. */
+static void transform(batch *b, const tg_affine *m)
 {
-    float at = unit(linear) * NODES;
+    for (size_t i = 0; i < BATCH_PX / 4; i++) {
+        const four x = b->c[0].at[i], y = b->c[1].at[i], z = b->c[2].at[i];
+
+        for (int k = 0; k < 3; k++)
+            b->c[k].at[i] = place(m->at[k][0] * x + m->at[k][1] * y + m->at[k][2] * z + m->plus[k]);
+    }
+}
+
+static inline uint16_t code_16(float at)
+{
     int i = (int)at;
 
     return (uint16_t)(coded_16[i] + (coded_16[i + 1] - coded_16[i]) * (at - (float)i) + 0.5F);
 }
 
-static inline void transform(float out[3], const tg_affine *m, const float in[3])
+/* Codes the first n of b as pixels. */
+static void put(tg_pixfmt fmt, void *dst, const batch *b, size_t n)
 {
-    for (int i = 0; i < 3; i++)
-        out[i] = m->at[i][0] * in[0] + m->at[i][1] * in[1] + m->at[i][2] * in[2] + m->plus[i];
-}
+    uint8_t *to8 = dst;
+    uint16_t *to16 = dst;
 
-static inline void put(tg_pixfmt fmt, void *dst, size_t i, const float linear[3])
-{
-    if (fmt.bits == 8) {
-        uint8_t *to = (uint8_t *)dst + i * fmt.channels;
-
-        for (int c = 0; c < 3; c++)
-            to[c] = code_8(linear[c]);
-    } else {
-        uint16_t *to = (uint16_t *)dst + i * fmt.channels;
-
-        for (int c = 0; c < 3; c++)
-            to[c] = code_16(linear[c]);
-    }
+    if (fmt.bits == 8)
+        for (size_t i = 0; i < n; i++, to8 += fmt.channels)
+            for (int c = 0; c < 3; c++)
+                to8[c] = coded_8[(int)(b->c[c].px[i] + 0.5F)];
+    else
+        for (size_t i = 0; i < n; i++, to16 += fmt.channels)
+            for (int c = 0; c < 3; c++)
+                to16[c] = code_16(b->c[c].px[i]);
 }
 
 /* ---- CIE L*a*b* ---- */
 
 /* CIE 15, 8.2.1.1, the other way. */
-static inline float light_of(float f)
+static inline four light_of(four f)
 {
-    return f > 6.0F / 29 ? f * f * f : (f - 4.0F / 29) * (108.0F / 841);
+    return choose(f > 6.0F / 29, f * f * f, (f - 4.0F / 29) * (108.0F / 841));
 }
 
-static inline void xyz_of_lab(float xyz[3], const float lab[3])
+static void xyz_of_lab(batch *b)
 {
-    float fy = (lab[0] + 16) * (1 / 116.0F);
+    for (size_t i = 0; i < BATCH_PX / 4; i++) {
+        const four fy = (b->c[0].at[i] + 16.0F) * (1 / 116.0F);
+        const four fx = fy + b->c[1].at[i] * (1 / 500.0F);
+        const four fz = fy - b->c[2].at[i] * (1 / 200.0F);
 
-    xyz[0] = d50[0] * light_of(fy + lab[1] * (1 / 500.0F));
-    xyz[1] = d50[1] * light_of(fy);
-    xyz[2] = d50[2] * light_of(fy - lab[2] * (1 / 200.0F));
+        b->c[0].at[i] = d50[0] * light_of(fx);
+        b->c[1].at[i] = d50[1] * light_of(fy);
+        b->c[2].at[i] = d50[2] * light_of(fz);
+    }
 }
 
 void tg_srgb_of_lab(tg_pixfmt dst_fmt, void *dst, const float *lab, const tg_affine *of_xyz,
                     size_t n_px)
 {
-    for (size_t i = 0; i < n_px; i++) {
-        float xyz[3], linear[3];
+    batch b = {0};
+    uint8_t *to = dst;
 
-        xyz_of_lab(xyz, lab + 3 * i);
-        transform(linear, of_xyz, xyz);
-        put(dst_fmt, dst, i, linear);
+    for (size_t at = 0, n; at < n_px; at += n, to += n * tg_pixfmt_bytes(dst_fmt)) {
+        n = TG_MIN(n_px - at, (size_t)BATCH_PX);
+        for (size_t i = 0; i < n; i++, lab += 3)
+            for (int c = 0; c < 3; c++)
+                b.c[c].px[i] = lab[c];
+        xyz_of_lab(&b);
+        transform(&b, of_xyz);
+        put(dst_fmt, to, &b, n);
     }
 }
 
@@ -137,19 +170,33 @@ void tg_lab_of_coded(float *lab, const uint16_t *coded, size_t n_px)
 
 /* ---- matrix and curves ---- */
 
-void tg_srgb_of_matrix(tg_pixfmt fmt, void *dst, const void *src, float *const linear[3],
-                       const tg_affine *to, size_t n_px)
+static void light_of_pixels(batch *b, tg_pixfmt fmt, const void *src, float *const linear[3],
+                            size_t n)
 {
     const uint8_t *p8 = src;
     const uint16_t *p16 = src;
 
-    for (size_t i = 0; i < n_px; i++, p8 += fmt.channels, p16 += fmt.channels) {
-        float device[3], light[3];
+    if (fmt.bits == 8)
+        for (size_t i = 0; i < n; i++, p8 += fmt.channels)
+            for (int c = 0; c < 3; c++)
+                b->c[c].px[i] = linear[c][p8[c]];
+    else
+        for (size_t i = 0; i < n; i++, p16 += fmt.channels)
+            for (int c = 0; c < 3; c++)
+                b->c[c].px[i] = linear[c][p16[c]];
+}
 
-        for (int c = 0; c < 3; c++)
-            device[c] = linear[c][fmt.bits == 8 ? p8[c] : p16[c]];
-        transform(light, to, device);
-        put(fmt, dst, i, light);
+void tg_srgb_of_matrix(tg_pixfmt fmt, void *dst, const void *src, float *const linear[3],
+                       const tg_affine *to, size_t n_px)
+{
+    size_t pixel_bytes = tg_pixfmt_bytes(fmt);
+    batch b = {0};
+
+    for (size_t at = 0, n; at < n_px; at += n) {
+        n = TG_MIN(n_px - at, (size_t)BATCH_PX);
+        light_of_pixels(&b, fmt, (const uint8_t *)src + at * pixel_bytes, linear, n);
+        transform(&b, to);
+        put(fmt, (uint8_t *)dst + at * pixel_bytes, &b, n);
     }
 }
 
