@@ -86,11 +86,31 @@ typedef struct whole {
     size_t row_bytes;
 } whole;
 
+/* Some of libtiff's decoders (ThunderScan is one) succeed without having written every byte; what
+ * memory held before must not show. */
+static void clear_first(const tg_tiff_dir *dir, uint8_t *dst, size_t n_bytes)
+{
+    switch (dir->compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_LZW:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_ZSTD:
+    case COMPRESSION_LZMA:
+        break;
+    default:
+        memset(dst, 0, n_bytes);
+    }
+}
+
 static bool decode(const tg_tiff_dir *dir, const whole *w, uint8_t *dst, tg_err *err)
 {
-    tmsize_t want = (tmsize_t)(w->rows * w->row_bytes);
-    tmsize_t got = dir->tiled ? TIFFReadEncodedTile(w->f->tif, w->index, dst, want)
-                              : TIFFReadEncodedStrip(w->f->tif, w->index, dst, want);
+    tmsize_t want = (tmsize_t)(w->rows * w->row_bytes), got;
+
+    clear_first(dir, dst, (size_t)want);
+    got = dir->tiled ? TIFFReadEncodedTile(w->f->tif, w->index, dst, want)
+                     : TIFFReadEncodedStrip(w->f->tif, w->index, dst, want);
 
     w->f->next_row = UINT32_MAX;
     w->f->next_tile = w->index + 1;
@@ -174,6 +194,7 @@ static bool read_lines(tg_tiff *t, tg_tiff_part *p, const whole *w, tg_err *err)
     uint32_t y = goes_on ? f->next_row : strip;
 
     for (; line && y < end; y++) {
+        clear_first(dir, line, dir->row_bytes);
         if (TIFFReadScanline(f->tif, line, y, plane) != 1 || f->complaint.doubtful) {
             p->done = y > first ? y - first : 0;
             f->next_row = UINT32_MAX;
