@@ -178,18 +178,31 @@ static bool read_line(gif_file *g, uint8_t *dst, tg_err *err)
     return DGifGetLine(g->gif, dst, (int)g->frame.rect.w) == GIF_OK || fail_gif(g->gif->Error, err);
 }
 
-/* Four passes (GIF89a, appendix E). */
+static void fill_down(gif_file *g, uint32_t y, uint32_t n)
+{
+    const tg_rect *rect = &g->frame.rect;
+    uint8_t *row = g->indices + (size_t)y * rect->w;
+
+    n = TG_MIN(n, rect->h - y);
+    for (uint32_t i = 1; i < n; i++)
+        memcpy(row + (size_t)i * rect->w, row, rect->w);
+}
+
+/* Four passes (GIF89a, appendix E); each fills the rows that later ones refine, should they be
+ * missing. */
 static bool read_interlaced(gif_file *g, tg_err *err)
 {
     static const struct {
-        uint8_t from, step;
-    } passes[] = {{0, 8}, {4, 8}, {2, 4}, {1, 2}};
+        uint8_t from, step, fills;
+    } passes[] = {{0, 8, 8}, {4, 8, 4}, {2, 4, 2}, {1, 2, 1}};
     const tg_rect *rect = &g->frame.rect;
 
     for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++)
-        for (uint32_t y = passes[i].from; y < rect->h; y += passes[i].step)
+        for (uint32_t y = passes[i].from; y < rect->h; y += passes[i].step) {
             if (!read_line(g, g->indices + (size_t)y * rect->w, err))
                 return false;
+            fill_down(g, y, passes[i].fills);
+        }
     return true;
 }
 

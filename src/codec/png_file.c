@@ -14,6 +14,9 @@
 #define INFLATE_BYTES    131072 /* libpng's and zlib's own, beside rows */
 #define MAX_DEFLATE_GAIN 1032   /* bytes out of one, at best (zlib, "Maximum compression factor") */
 
+/* libpng reads so much at once; of a file cut short the last part is lost. */
+#define LENIENT_BYTES 256
+
 typedef struct png_file {
     tg_flat flat;
     tg_png_header header;
@@ -132,6 +135,8 @@ static bool read_header(png_file *p, tg_err *err)
 
     png_set_user_limits(p->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* tRNS is not of them */
+    if (p->flat.base.options.lenient)
+        png_set_compression_buffer_size(p->png, LENIENT_BYTES);
     png_set_read_fn(p->png, p, on_read);
     png_read_info(p->png, p->info);
     set_transforms(p);

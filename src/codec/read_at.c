@@ -6,6 +6,8 @@
 
 #include "tegula/num.h"
 
+#define FRONT_BYTES 4096 /* headers alone need no more */
+
 static ssize_t read_once(int fd, void *dst, size_t n, uint64_t offset_bytes)
 {
     ssize_t got;
@@ -58,12 +60,14 @@ void tg_reader_begin(tg_reader *r, int fd, uint64_t end_bytes)
     r->at_bytes = 0;
     r->end_bytes = end_bytes;
     r->buffer_at = r->buffer_n = 0;
+    r->next_n = FRONT_BYTES;
 }
 
 static bool refill(tg_reader *r)
 {
-    size_t want = (size_t)TG_MIN(sizeof r->buffer, r->end_bytes - r->at_bytes);
+    size_t want = (size_t)TG_MIN(r->next_n, r->end_bytes - r->at_bytes);
 
+    r->next_n = TG_MIN(2 * r->next_n, sizeof r->buffer);
     r->buffer_at = 0;
     r->buffer_n = tg_read_up_to(r->fd, r->buffer, want, r->at_bytes);
     r->at_bytes += r->buffer_n;

@@ -21,8 +21,8 @@ bool tg_append_at(tg_buf *out, int fd, size_t n, uint64_t offset_bytes);
 /* The file from front to back, for libraries that ask for a few bytes at a time. */
 typedef struct tg_reader {
     int fd;
-    uint64_t at_bytes, end_bytes; /* what of the file is still to be read */
-    size_t buffer_at, buffer_n;
+    uint64_t at_bytes, end_bytes;       /* what of the file is still to be read */
+    size_t buffer_at, buffer_n, next_n; /* next_n: to read at once, small at the front */
     uint8_t buffer[32768];
 } tg_reader;
 
