@@ -1,5 +1,7 @@
 #include "j2k_opj.h"
 
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,9 @@ typedef struct decoding {
     uint64_t at;
     char text[256]; /* OpenJPEG's first complaint that matters */
     bool failed;    /* it was an error, not a warning */
+    opj_codec_t *codec;
+    opj_stream_t *stream;
+    opj_image_t *image;
 } decoding;
 
 /* ---- the pieces as OpenJPEG's file ---- */
@@ -172,18 +177,52 @@ static bool set_area(const tg_j2k_request *r, opj_codec_t *codec, opj_image_t *i
                                (OPJ_INT32)a.y1);
 }
 
-static bool decode_area(decoding *d, opj_codec_t *codec, opj_stream_t *stream, opj_image_t *image)
+static bool decode_area(decoding *d)
 {
     const tg_j2k_request *r = d->request;
 
-    if (r->component &&
-        !opj_set_decoded_components(codec, r->n_components, r->component, OPJ_FALSE))
+    if (!opj_read_header(d->stream, d->codec, &d->image))
         return false;
-    if (!set_area(r, codec, image))
+    if (r->component &&
+        !opj_set_decoded_components(d->codec, r->n_components, r->component, OPJ_FALSE))
+        return false;
+    if (!set_area(r, d->codec, d->image))
         return false;
     d->text[0] = '\0'; /* warnings so far were about the main header */
-    return opj_decode(codec, stream, image) && opj_end_decompress(codec, stream);
+    return opj_decode(d->codec, d->stream, d->image) && opj_end_decompress(d->codec, d->stream);
 }
+
+/* ---- assertions ---- */
+
+/* OpenJPEG asserts what a damaged file can make untrue (2.5.0: the first byte of the MEL segment of
+ * a high-throughput code-block), also in builds that are distributed. That would end the worker, so
+ * its abort() comes back here. What was at work is taken down as after an error. */
+static sigjmp_buf *on_abort_go;
+
+static void on_abort(int signal_number)
+{
+    (void)signal_number;
+    siglongjmp(*on_abort_go, 1);
+}
+
+static bool decode_guarded(decoding *d)
+{
+    struct sigaction guard = {.sa_handler = on_abort}, before;
+    sigjmp_buf here;
+    bool ok = false;
+
+    sigemptyset(&guard.sa_mask);
+    on_abort_go = &here;
+    sigaction(SIGABRT, &guard, &before);
+    if (sigsetjmp(here, 1) == 0)
+        ok = decode_area(d);
+    else
+        on_error("an assertion failed", d);
+    sigaction(SIGABRT, &before, NULL);
+    return ok;
+}
+
+/* ---- all of it ---- */
 
 static bool has_samples(const opj_image_t *image)
 {
@@ -205,25 +244,24 @@ static bool is_acceptable(const decoding *d)
 
 static opj_image_t *decode(decoding *d, tg_err *err)
 {
-    opj_codec_t *codec = new_codec(d);
-    opj_stream_t *stream = codec ? new_stream(d) : NULL;
-    opj_image_t *image = NULL;
-    bool ok = stream && opj_read_header(stream, codec, &image) &&
-              decode_area(d, codec, stream, image) && has_samples(image) && is_acceptable(d);
+    bool ok;
 
-    if (!stream)
+    d->codec = new_codec(d);
+    d->stream = d->codec ? new_stream(d) : NULL;
+    ok = d->stream && decode_guarded(d) && has_samples(d->image) && is_acceptable(d);
+    if (!d->stream)
         tg_fail(err, TG_ERR_BUSY, "out of memory");
     else if (!ok)
         fail(d, err);
-    if (!ok && image) {
-        opj_image_destroy(image);
-        image = NULL;
+    if (!ok) {
+        opj_image_destroy(d->image);
+        d->image = NULL;
     }
-    if (stream)
-        opj_stream_destroy(stream);
-    if (codec)
-        opj_destroy_codec(codec);
-    return image;
+    if (d->stream)
+        opj_stream_destroy(d->stream);
+    if (d->codec)
+        opj_destroy_codec(d->codec);
+    return d->image;
 }
 
 /* OpenJPEG allocates by itself. As much is booked meanwhile, and not touched, so that the ceiling
