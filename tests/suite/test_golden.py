@@ -46,7 +46,7 @@ def one_level(name, pixels, **how):
 
 def corners_stored(o, kind):
     stored = kinds.stored_for(fixture.corners(600, 400), o)
-    name = "upright-%d." % o
+    name = "golden-upright-%d." % o
     if kind == "tif":
         return fixture.pyramid(name + kind, stored, tags={274: (3, [o])})
     if kind == "strips.tif":
@@ -121,12 +121,12 @@ OVER_BLACK = ((200, 100, 50), (100, 50, 25), (0, 0, 0), (51, 51, 51))
 
 
 def alpha_files():
-    yield one_level("alpha-straight.tif", patches(*STRAIGHT)), 1
-    yield one_level("alpha-associated.tif", patches(*PREMULTIPLIED), tags={338: (3, [1])}), 2
-    yield one_level("alpha-planes.tif", patches(*STRAIGHT), planar=True), 1
-    yield kinds.png("alpha.png", patches(*STRAIGHT), kinds.TRUE_ALPHA), 1
-    yield kinds.png("alpha-16.png", patches(*STRAIGHT).astype(numpy.uint16) * 257, kinds.TRUE_ALPHA, 16), 1
-    yield kinds.by_pillow("alpha.webp", patches(*STRAIGHT), "WEBP", lossless=True, exact=True), 1
+    yield one_level("golden-alpha-straight.tif", patches(*STRAIGHT)), 1
+    yield one_level("golden-alpha-associated.tif", patches(*PREMULTIPLIED), tags={338: (3, [1])}), 2
+    yield one_level("golden-alpha-planes.tif", patches(*STRAIGHT), planar=True), 1
+    yield kinds.png("golden-alpha.png", patches(*STRAIGHT), kinds.TRUE_ALPHA), 1
+    yield kinds.png("golden-alpha-16.png", patches(*STRAIGHT).astype(numpy.uint16) * 257, kinds.TRUE_ALPHA, 16), 1
+    yield kinds.by_pillow("golden-alpha.webp", patches(*STRAIGHT), "WEBP", lossless=True, exact=True), 1
 
 
 def test_alpha_is_kept_and_blended():
@@ -147,11 +147,11 @@ def test_alpha_is_kept_and_blended():
 
 def test_alpha_by_other_ways():
     """PNG's tRNS: a colour, or alpha of palette entries; grey with alpha."""
-    grey = kinds.png("grey-alpha.png", patches((40, 255), (40, 128), (90, 0)), kinds.GREY_ALPHA)
+    grey = kinds.png("golden-grey-alpha.png", patches((40, 255), (40, 128), (90, 0)), kinds.GREY_ALPHA)
     expect_colours(get(V3, grey, form="jpg", on=site(JPEG_QUALITY=95)), (40, 147, 255), 3)  # 40 * .502 + 255 * .498
     picture = get(V3, grey).image()
     assert picture.mode == "LA" and picture.getpixel((90, 50)) == (40, 128), picture.mode
-    keyed = kinds.png("keyed.png", patches((10, 20, 30), (10, 20, 31)), kinds.TRUE,
+    keyed = kinds.png("golden-keyed.png", patches((10, 20, 30), (10, 20, 31)), kinds.TRUE,
                       chunks=((b"tRNS", struct.pack(">3H", 10, 20, 30)),))
     picture = get(V3, keyed).image()
     assert picture.mode == "RGBA" and picture.getpixel((30, 50))[3] == 0
@@ -160,7 +160,7 @@ def test_alpha_by_other_ways():
     got = get(V3, keyed, size="40,").image()
     assert got.getpixel((35, 10)) == (10, 20, 31, 255) and got.getpixel((5, 10))[3] == 0
     table = bytes((255, 0, 0, 0, 255, 0, 0, 0, 255))
-    indexed = kinds.png("indexed-alpha.png", patches((0,), (1,), (2,)), kinds.INDEXED,
+    indexed = kinds.png("golden-indexed-alpha.png", patches((0,), (1,), (2,)), kinds.INDEXED,
                         chunks=((b"PLTE", table), (b"tRNS", bytes((255, 128)))))
     expect_colours(get(V3, indexed), ((255, 0, 0, 255), (0, 255, 0, 128), (0, 0, 255, 255)), 0)
 
@@ -175,14 +175,14 @@ INKS_SHOWN = ((255, 255, 255), (0, 255, 255), (255, 0, 255), (255, 255, 0), (0, 
 def test_inks_without_profile():
     inks = patches(*INKS)
     for name, tolerance in (
-            (one_level("inks.tif", inks, photometric=fixture.SEPARATED), 1),
-            (one_level("inks-planes.tif", inks, photometric=fixture.SEPARATED, planar=True), 1),
-            (one_level("inks-16.tif", inks.astype(numpy.uint16) * 257, photometric=fixture.SEPARATED), 1),
-            (kinds.by_pillow("inks.jpg", Image.fromarray(inks, "CMYK"), "JPEG", quality=100, subsampling=0), 4)):
+            (one_level("golden-inks.tif", inks, photometric=fixture.SEPARATED), 1),
+            (one_level("golden-inks-planes.tif", inks, photometric=fixture.SEPARATED, planar=True), 1),
+            (one_level("golden-inks-16.tif", inks.astype(numpy.uint16) * 257, photometric=fixture.SEPARATED), 1),
+            (kinds.by_pillow("golden-inks.jpg", Image.fromarray(inks, "CMYK"), "JPEG", quality=100, subsampling=0), 4)):
         shown = get(V3, name)
         assert shown.image().mode == "RGB", (name, shown.image().mode)
         pixels = shown.pixels().astype(int)
-        if name == "inks-16.tif":
+        if name == "golden-inks-16.tif":
             pixels = pixels[:, :, :3]
         for i, want in enumerate(INKS_SHOWN):
             got = pixels[50, 30 + 60 * i]
@@ -194,7 +194,7 @@ def test_inks_without_profile():
 def test_inks_with_one_more():
     """A fifth ink that nobody knows does not shift the others."""
     pixels = numpy.concatenate((patches(*INKS), numpy.zeros((100, 360, 1), numpy.uint8)), 2)
-    name = one_level("inks-5.tif", pixels, photometric=fixture.SEPARATED, tags={332: (3, [2]), 334: (3, [5])})
+    name = one_level("golden-inks-5.tif", pixels, photometric=fixture.SEPARATED, tags={332: (3, [2]), 334: (3, [5])})
     reply = expect(get(V3, name), (200, 415))
     if reply.status == 200:
         expect_colours(reply, INKS_SHOWN, 1)
@@ -211,7 +211,7 @@ def lab_bytes(offset):
 
 def test_lab():
     """TIFF 6 section 23 counts a* and b* from 0, ICC from 128."""
-    for name, photometric, offset in (("cielab.tif", fixture.CIELAB, 0), ("icclab.tif", fixture.ICCLAB, 128)):
+    for name, photometric, offset in (("golden-cielab.tif", fixture.CIELAB, 0), ("golden-icclab.tif", fixture.ICCLAB, 128)):
         one_level(name, lab_bytes(offset), photometric=photometric)
         # A step of a* or b* is up to 4 of a channel, and steep near 0.
         expect_colours(get(V3, name), LAB_SHOWN, 12, name)
@@ -222,7 +222,7 @@ def test_lab():
 def test_lab_of_16_bits():
     pixels = patches((0, 0, 0)).astype(numpy.uint16)
     pixels[:, :30, 0] = 32768
-    name = one_level("cielab-16.tif", pixels, photometric=fixture.CIELAB)
+    name = one_level("golden-cielab-16.tif", pixels, photometric=fixture.CIELAB)
     reply = expect(get(V3, name, form="jpg"), (200, 415))
     if reply.status == 200:
         assert abs(reply.pixels()[50, 10].astype(int) - 119).max() <= 4, reply.pixels()[50, 10]
@@ -234,11 +234,11 @@ def test_16_bits_stay_and_round():
     """PNG keeps them; elsewhere round(v * 255 / 65535)."""
     values = fixture.gray(W, H, 65535)
     colours = fixture.ramp(W, H, 65535)
-    for name in (one_level("grey-16.tif", values), kinds.png("grey-16.png", values, kinds.GREY, 16)):
+    for name in (one_level("golden-grey-16.tif", values), kinds.png("golden-grey-16.png", values, kinds.GREY, 16)):
         assert (numpy.asarray(get(V3, name).image()).astype(int) == values[:, :, 0]).all(), name
         got = numpy.asarray(get(V3, name, form="webp", on=site(WEBP_QUALITY=-1)).image().convert("L")).astype(int)
         assert abs(got - numpy.floor(values[:, :, 0] / 257 + .5)).max() == 0, name
-    for name in (one_level("rgb-16.tif", colours), kinds.png("rgb-16.png", colours, kinds.TRUE, 16)):
+    for name in (one_level("golden-rgb-16.tif", colours), kinds.png("golden-rgb-16.png", colours, kinds.TRUE, 16)):
         data = get(V3, name).body
         assert data[24] == 16, "bits of the PNG"
         got = get(V3, name, form="webp", on=site(WEBP_QUALITY=-1)).pixels().astype(int)
@@ -252,10 +252,10 @@ def test_few_bits_are_spread():
         values = (numpy.arange(W) % (top + 1)).astype(numpy.uint8)
         stored = numpy.tile(values, (H, 1))[:, :, None]
         want = stored[:, :, 0].astype(int) * 255 // top
-        for name, shown in ((one_level("grey-%d.tif" % bits, stored, bits=bits), want),
-                            (one_level("grey-%d-white.tif" % bits, stored, bits=bits, photometric=0), 255 - want),
-                            (one_level("grey-%d-t16.tif" % bits, stored, bits=bits, tile=(16, 16)), want),
-                            (kinds.png("grey-%d.png" % bits, stored, kinds.GREY, bits), want)):
+        for name, shown in ((one_level("golden-grey-%d.tif" % bits, stored, bits=bits), want),
+                            (one_level("golden-grey-%d-white.tif" % bits, stored, bits=bits, photometric=0), 255 - want),
+                            (one_level("golden-grey-%d-t16.tif" % bits, stored, bits=bits, tile=(16, 16)), want),
+                            (kinds.png("golden-grey-%d.png" % bits, stored, kinds.GREY, bits), want)):
             picture = get(V3, name).image()
             assert picture.mode in ("L", "1"), (name, picture.mode)
             got = numpy.asarray(picture.convert("L")).astype(int)
@@ -266,7 +266,7 @@ def test_few_bits_are_spread():
 
 def test_12_bits():
     values = numpy.round(numpy.arange(W) * 4095 / (W - 1)).astype(numpy.uint16)
-    name = one_level("grey-12.tif", numpy.tile(values, (H, 1))[:, :, None], bits=12, tile=None, rows=20)
+    name = one_level("golden-grey-12.tif", numpy.tile(values, (H, 1))[:, :, None], bits=12, tile=None, rows=20)
     got = numpy.asarray(get(V3, name).image()).astype(int)
     assert abs(got[0] - numpy.round(values * 65535. / 4095)).max() <= 1, got[0, :9]
 
@@ -275,14 +275,14 @@ def test_signed_samples():
     """The smallest is black, the largest white."""
     for bits, kind, top in ((8, numpy.int8, 255), (16, numpy.int16, 65535)):
         values = (numpy.round(numpy.arange(W) * top / (W - 1)) - (top + 1) // 2).astype(kind)
-        name = one_level("signed-%d.tif" % bits, numpy.tile(values, (H, 1))[:, :, None], tags={339: (3, [2])})
+        name = one_level("golden-signed-%d.tif" % bits, numpy.tile(values, (H, 1))[:, :, None], tags={339: (3, [2])})
         got = numpy.asarray(get(V3, name, form="jpg").image()).astype(int)[50]
         assert got[0] <= 3 and got[-1] >= 252 and abs(got[W // 2] - 128) <= 3, (bits, got[0], got[W // 2], got[-1])
 
 
 def test_32_bits():
     values = (numpy.arange(W) * (2 ** 32 - 1) // (W - 1)).astype(numpy.uint32)
-    name = one_level("grey-32.tif", numpy.tile(values, (H, 1))[:, :, None])
+    name = one_level("golden-grey-32.tif", numpy.tile(values, (H, 1))[:, :, None])
     got = numpy.asarray(get(V3, name, form="jpg").image()).astype(int)[50]
     assert got[0] <= 3 and got[-1] >= 252 and abs(got[W // 2] - 128) <= 3, (got[0], got[W // 2], got[-1])
 
@@ -290,7 +290,7 @@ def test_32_bits():
 def test_floats_of_all_widths():
     for kind in (numpy.float16, numpy.float32, numpy.float64):
         values = numpy.linspace(-1, 3, W).astype(kind)
-        name = one_level("float-%d.tif" % (8 * values.itemsize), numpy.tile(values, (H, 1))[:, :, None],
+        name = one_level("golden-float-%d.tif" % (8 * values.itemsize), numpy.tile(values, (H, 1))[:, :, None],
                          tags={339: (3, [3]), 340: (12, [0.]), 341: (12, [2.])})
         got = numpy.asarray(get(V3, name, form="jpg").image()).astype(int)[50]
         # 0 at a quarter, 2 at three quarters; what lies outside saturates.
@@ -312,16 +312,16 @@ def test_palettes():
         # Old writers left 8-bit values in the table of 16.
         old = {320: (3, [int(v) for v in table.T.reshape(-1)])}
         chunks = ((b"PLTE", table.astype(numpy.uint8).tobytes()),)
-        for name in (one_level("palette-%d.tif" % bits, index, bits=bits, photometric=fixture.PALETTE, tags=tags),
-                     one_level("palette-%d-old.tif" % bits, index, bits=bits, photometric=fixture.PALETTE, tags=old),
-                     kinds.png("palette-%d.png" % bits, index, kinds.INDEXED, bits, chunks)):
+        for name in (one_level("golden-palette-%d.tif" % bits, index, bits=bits, photometric=fixture.PALETTE, tags=tags),
+                     one_level("golden-palette-%d-old.tif" % bits, index, bits=bits, photometric=fixture.PALETTE, tags=old),
+                     kinds.png("golden-palette-%d.png" % bits, index, kinds.INDEXED, bits, chunks)):
             expect_colours(get(V3, name), COLOURS, 0, name)
             # Two entries between two: colours are mixed, not numbers.
             got = get(V3, name, "50,0,20,100", "2,10").pixels().astype(int)
             assert abs(got[5, 0] - COLOURS[0]).max() <= 40, (name, got[5])
     picture = Image.fromarray(patches((0,), (1,), (2,), (3,))[:, :, 0], "P")
     picture.putpalette([v for colour in COLOURS for v in colour])
-    expect_colours(get(V3, kinds.by_pillow("palette.gif", picture, "GIF")), COLOURS, 0, "palette.gif")
+    expect_colours(get(V3, kinds.by_pillow("golden-palette.gif", picture, "GIF")), COLOURS, 0, "golden-palette.gif")
 
 
 def test_first_picture_of_an_animation():
@@ -329,7 +329,7 @@ def test_first_picture_of_an_animation():
         first, second = (Image.fromarray(fixture.flat(120, 100, colour)) for colour in ((255, 0, 0), (0, 0, 255)))
         return fixture.once(name, lambda path: first.save(path, form, save_all=True, append_images=[second], **options))
 
-    for name in (frames("moving.gif", "GIF"), frames("moving.webp", "WEBP", lossless=True)):
+    for name in (frames("golden-moving.gif", "GIF"), frames("golden-moving.webp", "WEBP", lossless=True)):
         expect_colours(get(V3, name), ((255, 0, 0), (255, 0, 0)), 0, name)
 
 
@@ -339,19 +339,19 @@ def test_bilevel():
     picture = Image.fromarray((rows * 255).astype(numpy.uint8)).convert("1")
     shown = rows * 255
     for compression in ("group3", "group4", "packbits", "raw", "tiff_lzw"):
-        name = kinds.by_pillow("bilevel-%s.tif" % compression, picture, "TIFF", compression=compression)
+        name = kinds.by_pillow("golden-bilevel-%s.tif" % compression, picture, "TIFF", compression=compression)
         got = get(V3, name).image()
         assert got.mode in ("L", "1"), (name, got.mode)
         assert (numpy.asarray(got.convert("L")) == shown).all(), name
         grey = numpy.asarray(get(V3, name, size="30,20").image().convert("L")).astype(int)
         assert len(numpy.unique(grey)) > 2, "reduced by weighing, not by picking"
-    assert (numpy.asarray(get(V3, kinds.by_pillow("bilevel.png", picture, "PNG")).image().convert("L")) == shown).all()
+    assert (numpy.asarray(get(V3, kinds.by_pillow("golden-bilevel.png", picture, "PNG")).image().convert("L")) == shown).all()
 
 
 def test_chroma_without_a_codec():
     """YCbCr samples as they are (CCIR 601, full range): red, green, blue, grey."""
     stored = patches((76, 85, 255), (150, 44, 21), (29, 255, 107), (128, 128, 128))
-    name = one_level("ycbcr.tif", stored, photometric=fixture.YCBCR, tags={530: (3, [1, 1])})
+    name = one_level("golden-ycbcr.tif", stored, photometric=fixture.YCBCR, tags={530: (3, [1, 1])})
     expect_colours(get(V3, name), ((255, 0, 0), (0, 255, 1), (0, 0, 254), (128, 128, 128)), 3, name)
 
 
@@ -366,11 +366,11 @@ def test_profiles_change_the_colours():
     plain = ((0, 255, 0), (255, 0, 0)) + meant[2:]
     retain = site(RETAIN_SOURCE_ICC_PROFILE=1)
     for name, tolerance in (
-            (fixture.pyramid("swapped.tif", stored, tags=tags), 3),
-            (fixture.pyramid("swapped-jpeg.tif", stored, compression=fixture.JPEG, quality=95, tags=tags), 8),
-            (kinds.by_pillow("swapped.jpg", stored, "JPEG", quality=95, subsampling=0, icc_profile=swapped), 6),
-            (kinds.by_pillow("swapped.png", stored, "PNG", icc_profile=swapped), 3),
-            (kinds.by_pillow("swapped.webp", stored, "WEBP", lossless=True, icc_profile=swapped), 3)):
+            (fixture.pyramid("golden-swapped.tif", stored, tags=tags), 3),
+            (fixture.pyramid("golden-swapped-jpeg.tif", stored, compression=fixture.JPEG, quality=95, tags=tags), 8),
+            (kinds.by_pillow("golden-swapped.jpg", stored, "JPEG", quality=95, subsampling=0, icc_profile=swapped), 6),
+            (kinds.by_pillow("golden-swapped.png", stored, "PNG", icc_profile=swapped), 3),
+            (kinds.by_pillow("golden-swapped.webp", stored, "WEBP", lossless=True, icc_profile=swapped), 3)):
         for form in ("png", "jpg", "webp"):
             on = site(JPEG_QUALITY=95, WEBP_QUALITY=95)
             reply = get(V3, name, form=form, on=on)
@@ -384,9 +384,9 @@ def test_profiles_change_the_colours():
 def test_profiles_that_do_not_fit_are_ignored():
     swapped = kinds.swapped_profile()
     grey, green = patches((0,), (128,), (255,)), patches((0, 255, 0))
-    for name, wanted in ((one_level("grey-rgb-profile.tif", grey, tags={34675: (7, swapped)}), (0, 128, 255)),
-                         (one_level("cut-profile.tif", green, tags={34675: (7, swapped[:200])}), ((0, 255, 0),)),
-                         (one_level("no-profile.tif", green, tags={34675: (7, b"x" * 700)}), ((0, 255, 0),))):
+    for name, wanted in ((one_level("golden-grey-rgb-profile.tif", grey, tags={34675: (7, swapped)}), (0, 128, 255)),
+                         (one_level("golden-cut-profile.tif", green, tags={34675: (7, swapped[:200])}), ((0, 255, 0),)),
+                         (one_level("golden-no-profile.tif", green, tags={34675: (7, b"x" * 700)}), ((0, 255, 0),))):
         for on in (site(), site(RETAIN_SOURCE_ICC_PROFILE=1)):
             reply = get(V3, name, on=on)
             expect_colours(reply, wanted, 0, name)
@@ -397,21 +397,21 @@ def test_profiles_that_do_not_fit_are_ignored():
 
 def test_formats_go_by_their_bytes():
     """A name says nothing."""
-    for name in (kinds.by_pillow("really-a-png.jpg", fixture.ramp(60, 40), "PNG"),
-                 kinds.by_pillow("really-a-jpeg.tif", fixture.ramp(60, 40), "JPEG"),
-                 kinds.by_pillow("really-a-webp", fixture.ramp(60, 40), "WEBP")):
+    for name in (kinds.by_pillow("golden-really-a-png.jpg", fixture.ramp(60, 40), "PNG"),
+                 kinds.by_pillow("golden-really-a-jpeg.tif", fixture.ramp(60, 40), "JPEG"),
+                 kinds.by_pillow("golden-really-a-webp", fixture.ramp(60, 40), "WEBP")):
         expect_size(get(V3, name), 60, 40, name)
 
 
 def test_tiles_of_every_kind_are_the_picture():
     """Of formats that have no tiles as well."""
     picture = fixture.ramp(1037, 779)
-    for name in (kinds.by_pillow("large.png", picture, "PNG"),
-                 kinds.by_pillow("large.webp", picture, "WEBP", lossless=True),
-                 kinds.by_pillow("large.jp2", picture, "JPEG2000", irreversible=False),
-                 kinds.by_pillow("large-tiles.jp2", picture, "JPEG2000", irreversible=False, tile_size=(200, 300)),
-                 kinds.by_pillow("large.jpg", picture, "JPEG", quality=92),
-                 kinds.by_pillow("large-progressive.jpg", picture, "JPEG", quality=92, progressive=True)):
+    for name in (kinds.by_pillow("golden-large.png", picture, "PNG"),
+                 kinds.by_pillow("golden-large.webp", picture, "WEBP", lossless=True),
+                 kinds.by_pillow("golden-large.jp2", picture, "JPEG2000", irreversible=False),
+                 kinds.by_pillow("golden-large-tiles.jp2", picture, "JPEG2000", irreversible=False, tile_size=(200, 300)),
+                 kinds.by_pillow("golden-large.jpg", picture, "JPEG", quality=92),
+                 kinds.by_pillow("golden-large-progressive.jpg", picture, "JPEG", quality=92, progressive=True)):
         full = get(V3, name).pixels()
         if not name.endswith(".jpg"):
             assert fixture.largest_difference(full, picture) == 0, name
