@@ -157,15 +157,14 @@ static bool answer(tg_service *s, const tg_request *request, tg_str query, tg_ii
 }
 
 /* What is wrong only for this image: the error's text begins with the parameter. */
-static tg_iip_error wrong_for_image(const tg_err *err)
+static tg_iip_error wrong_for_image(const tg_err *err, tg_arena *arena)
 {
     tg_str name, rest;
     tg_str_cut(tg_str_of(err->msg), ':', &name, &rest);
-    return (tg_iip_error){TG_IIP_MALFORMED, name};
+    return (tg_iip_error){TG_IIP_MALFORMED, {tg_arena_strdup(arena, name), name.n}};
 }
 
-static void refuse(tg_service *s, const tg_request *request, const tg_iip_error *wrong,
-                   tg_response *r)
+static void refuse(const tg_request *request, const tg_iip_error *wrong, tg_response *r)
 {
     tg_err err = {0};
     tg_fail(&err, TG_ERR_BAD_REQUEST, "IIP error %s %.*s", wrong->code,
@@ -173,7 +172,6 @@ static void refuse(tg_service *s, const tg_request *request, const tg_iip_error 
     tg_answer_refusal(request, &err, tg_iip_media_type(TG_IIP_NETFPX), r);
     r->body.len = 0;
     tg_iip_error_text(wrong, &r->body);
-    (void)s;
 }
 
 bool tg_answer_iip(tg_service *s, const tg_request *request, tg_str query, tg_response *r,
@@ -185,10 +183,10 @@ bool tg_answer_iip(tg_service *s, const tg_request *request, tg_str query, tg_re
               answer(s, request, query, iip, &wrong, r, err);
     bool ours = iip->output <= TG_IIP_SPECTRUM;
     if (!ok && !wrong.code && err->kind == TG_ERR_BAD_REQUEST && ours)
-        wrong = wrong_for_image(err);
+        wrong = wrong_for_image(err, s->arena);
     if (!wrong.code)
         return ok;
     *err = (tg_err){0};
-    refuse(s, request, &wrong, r);
+    refuse(request, &wrong, r);
     return true;
 }
