@@ -52,3 +52,8 @@ check_PROGRAMS += tests/test_flat
 tests_test_flat_SOURCES = tests/test_flat.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_flat_CPPFLAGS = $(AM_CPPFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(WEBP_CFLAGS) $(LCMS2_CFLAGS)
 tests_test_flat_LDADD = $(CODEC_TEST_LIBS)
+
+check_PROGRAMS += tests/test_jp2
+tests_test_jp2_SOURCES = tests/test_jp2.c tests/fixture.c tests/fixture.h tests/check.h
+tests_test_jp2_CPPFLAGS = $(AM_CPPFLAGS) $(OPENJP2_CFLAGS)
+tests_test_jp2_LDADD = $(CODEC_TEST_LIBS)

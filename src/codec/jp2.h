@@ -24,6 +24,7 @@ typedef struct tg_jp2 {
     uint64_t cache_id;
     tg_jp2_touch touched[TG_JP2_TOUCHES];
     unsigned next_touch;
+    bool told; /* the log, of damage */
 } tg_jp2;
 
 /* Pixels are the samples of this component. */
