@@ -73,7 +73,10 @@ static bool is_srgb(const tg_rgb_meaning *m, bool gray)
     for (unsigned i = 0; !gray && i < 8; i++)
         if (fabs(m->xy[i] - tg_srgb_meaning.xy[i]) >= SAME_CHROMATICITY)
             return false;
-    return memcmp(m->curve, tg_srgb_meaning.curve, sizeof m->curve) == 0;
+    for (unsigned i = 0; i < 5; i++)
+        if (m->curve[i] != tg_srgb_meaning.curve[i])
+            return false;
+    return true;
 }
 
 static cmsHPROFILE colour_profile(const tg_rgb_meaning *m, cmsToneCurve *curve)
