@@ -137,13 +137,14 @@ struct tg_image {
     double range_min[5]; /* by channel: the stored values that became 0 and the maximum; */
     double range_max[5]; /* both 0 = the whole range of stored_bits */
     unsigned n_levels;
-    tg_level level[TG_MAX_LEVELS];  /* largest first */
-    bool tiled;                     /* level[0] is stored in tiles, not strips */
-    double dpi_x, dpi_y;            /* 0 = unknown */
-    int fd;                         /* of the file, for fstat; the codec closes it */
-    bool keep_tiles;                /* set by who reads: decoded tiles may go to the tile cache */
-    size_t held_bytes;              /* memory held while open, for the cache's accounts */
-    tg_read_options options;        /* set by tg_image_open */
+    tg_level level[TG_MAX_LEVELS]; /* largest first */
+    bool tiled;                    /* level[0] is stored in tiles, not strips */
+    double dpi_x, dpi_y;           /* 0 = unknown */
+    int fd;                        /* of the file, for fstat; the codec closes it */
+    bool keep_tiles;               /* set by who reads: decoded tiles may go to the tile cache */
+    size_t held_bytes;             /* memory held while open, for the cache's accounts */
+    tg_read_options options;       /* set by tg_image_open */
+    bool colour_resolved;
     const struct tg_colour *colour; /* NULL until tg_colour_resolve; released by tg_image_close */
     void *kept; /* what render/tone knows of it; NULL or from tg_new, freed by tg_image_close */
 };

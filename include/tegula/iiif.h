@@ -54,6 +54,7 @@ typedef struct tg_iiif_image {
     uint32_t tile_w_px, tile_h_px; /* advertised tile, see tg_iiif_advertised_tile */
     bool color;                    /* has colour: `color` quality advertised */
     double dpi_x;                  /* 0 = unknown: no physical dimensions service */
+    tg_str copyright; /* the file's rights statement: a URI or any text; empty = COPYRIGHT */
 } tg_iiif_image;
 
 /* The absolute id: X-IIIF-ID if it is an http(s) URL, else BASE_URL (which stands for the prefix)

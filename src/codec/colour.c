@@ -194,8 +194,9 @@ void tg_colour_resolve(tg_image *image, const tg_colour_policy *policy)
     tg_buf icc = {.max = TG_PROFILE_MAX_BYTES};
     const char *refusal = NULL;
 
-    if (image->colour || !image->codec->block)
+    if (image->colour_resolved || !image->codec->block)
         return;
+    image->colour_resolved = true;
     image->codec->block(image, TG_BLOCK_ICC, TG_PROFILE_MAX_BYTES, &icc);
     if (icc.len)
         image->colour = colour_of(tg_buf_view(&icc), image->native, policy, &refusal);

@@ -184,12 +184,18 @@ static void put_services_and_extra(tg_buf *out, const tg_config *config, const t
                   list ? "]" : "");
 }
 
+/* What the file says of itself comes before what is said of all. */
+static tg_str copyright_of(const tg_config *config, const tg_iiif_image *image)
+{
+    return image->copyright.n ? image->copyright : tg_str_of(config->copyright);
+}
+
 /* ---- version 3.0 ---- */
 
 static void info_3(const tg_config *config, const tg_iiif_image *image, const tg_limits *limits,
                    tg_str id, tg_arena *arena, tg_buf *out)
 {
-    tg_str rights = tg_iiif_rights_uri(tg_str_of(config->copyright), arena);
+    tg_str rights = tg_iiif_rights_uri(copyright_of(config, image), arena);
     tg_buf_z(out, "{\n  \"@context\": \"http://iiif.io/api/image/3/context.json\",\n");
     put_member(out, "id", id);
     tg_buf_z(out,
@@ -259,7 +265,7 @@ static void info_2(const tg_config *config, const tg_iiif_image *image, const tg
     put_sizes(out, image, limits);
     put_tiles(out, image);
     tg_buf_z(out, ",\n");
-    put_copyright_2(out, tg_str_of(config->copyright), arena);
+    put_copyright_2(out, copyright_of(config, image), arena);
     put_profile_2(out, config, image, limits);
     put_services_and_extra(out, config, image, 2, id, arena);
     tg_buf_z(out, "\n}\n");

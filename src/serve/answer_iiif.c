@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "serve/service.h"
 
 /* Ids and links hold what a client's headers said of scheme, host and id. Where some did, a shared
@@ -54,18 +56,32 @@ static bool answer_image(tg_service *s, const tg_request *request, tg_iiif *iiif
                              iiif->identifier, r, err);
 }
 
-static void write_info(tg_service *s, const tg_image *image, int version, tg_str id, tg_buf *out)
+#define MAX_COPYRIGHT_BYTES 4096
+
+/* The service has one resolution for both axes (IIIF Physical Dimensions 1.0): none where the
+ * pixels are not square. */
+static double square_dpi(const tg_image *image)
+{
+    bool square = fabs(image->dpi_x - image->dpi_y) <= 0.01 * image->dpi_x;
+    return square ? image->dpi_x : 0;
+}
+
+static void write_info(tg_service *s, tg_image *image, int version, tg_str id, tg_buf *out)
 {
     tg_limits limits;
     tg_iiif_image facts = {.width_px = tg_image_width_px(image),
                            .height_px = tg_image_height_px(image),
                            .color = image->fmt.channels >= 3,
-                           .dpi_x = tg_image_on_side(image) ? image->dpi_y : image->dpi_x};
+                           .dpi_x = square_dpi(image)};
+    tg_buf copyright = {0};
+    tg_image_block(image, TG_BLOCK_COPYRIGHT, MAX_COPYRIGHT_BYTES, &copyright);
+    facts.copyright = tg_buf_view(&copyright);
     tg_limits_from_config(s->config, facts.width_px, facts.height_px, &limits);
     tg_iiif_advertised_tile(image->tiled, tg_image_tile_width_px(image),
                             tg_image_tile_height_px(image), &limits, &facts.tile_w_px,
                             &facts.tile_h_px);
     tg_iiif_info(s->config, &facts, &limits, version, id, s->arena, out);
+    tg_buf_free(&copyright);
 }
 
 /* Appends the document; returns its tag, which is made of its bytes: whatever shapes them, a change

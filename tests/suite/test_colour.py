@@ -266,3 +266,21 @@ def test_physical_dimensions():
             assert service["profile"] == "http://iiif.io/api/annex/services/physdim"
             assert service["physicalUnits"] == "in"
             close(service["physicalScale"], 1 / 300, 1e-7)
+    tags = {282: (5, [300, 1]), 283: (5, [100, 1]), 296: (3, [2])}
+    for version in (V2, V3):
+        assert "service" not in info(version, fixture.pyramid("oblong.tif", fixture.ramp(400, 300), tags=tags))
+
+
+def test_rights_of_the_file_come_first():
+    """In info.json: a URI as rights or license, other text where version 2 has a place for it."""
+    uri = "http://rightsstatements.org/vocab/InC/1.0/"
+    own = fixture.pyramid("rights-uri.tif", fixture.ramp(300, 200), tags={33432: (2, uri.encode() + b"\0")})
+    text = fixture.pyramid("rights-text.tif", fixture.ramp(300, 200), tags={33432: (2, RIGHTS.encode() + b"\0")})
+    mute = fixture.ramp_pyramid(300, 200)
+    house = "http://creativecommons.org/licenses/by/4.0/"
+    on = site(COPYRIGHT=house)
+    for name, rights, attribution in ((own, uri, None), (text, None, RIGHTS), (mute, house, None)):
+        assert info(V3, name, on=on).get("rights") == rights, name
+        assert info(V2, name, on=on).get("license") == rights, name
+        assert info(V2, name, on=on).get("attribution") == attribution, name
+    assert info(V3, own)["rights"] == uri and "rights" not in info(V3, mute)
