@@ -13,8 +13,8 @@
 #define MS               ((uint64_t)1000) /* in microseconds */
 #define PAUSE_US         (2000 * MS)
 #define LONGEST_PAUSE_US (60000 * MS)
-#define PROVEN_US        (20000 * MS) /* up for so long: the next pause is the shortest again */
-#define PROBE_US         (1 * MS)     /* a server of this machine answers within it */
+#define PROVEN           200      /* after so many answers the next pause is the shortest again */
+#define PROBE_US         (1 * MS) /* a server of this machine answers within it */
 #define MAX_GREETING     ((size_t)64 << 10)
 #define ITEM_OVERHEAD    128 /* of memcached for an item, from above */
 #define LOCK_S           5   /* how long others take a picture for being rendered */
@@ -57,7 +57,7 @@ static bool eject(tg_server *s)
     uint64_t now = tg_clock_us();
     tg_wire_fault fault = s->wire.fault;
     bool was_up = s->state == TG_SERVER_UP;
-    bool proven = was_up && now - s->up_us > PROVEN_US;
+    bool proven = was_up && s->answered >= PROVEN;
     bool at_once = was_up && fault == TG_WIRE_CLOSED && (proven || !s->pause_us);
     if (!was_up && s->address_at + 1 < s->n_addresses) {
         tg_wire_close(&s->wire); /* "localhost" is ::1 as well as 127.0.0.1 */
@@ -109,7 +109,7 @@ static void take_setting(tg_server *s, tg_str line)
         s->item_bytes = (size_t)TG_MIN(bytes, (uint64_t)1 << 30);
 }
 
-static void welcome(tg_server *s, uint64_t now)
+static void welcome(tg_server *s)
 {
     tg_str line;
     while (tg_wire_line(&s->wire, UINT64_MAX, &line) && !tg_str_is(line, "END")) {
@@ -126,7 +126,7 @@ static void welcome(tg_server *s, uint64_t now)
         tg_log(TG_LOG_ERROR, "memcached %.*s%s%.*s is back", TG_STR_ARG(s->host),
                s->port.n ? ":" : "", TG_STR_ARG(s->port));
     s->state = TG_SERVER_UP;
-    s->up_us = now;
+    s->answered = 0;
     s->asked_us = 0;
 }
 
@@ -138,6 +138,8 @@ static bool greeting_is_whole(const tg_server *s)
 /* Each state moves on at most once; the next look does the rest. */
 static void step(tg_server *s, uint64_t now, uint64_t until_us)
 {
+    if (s->state == TG_SERVER_UP)
+        return;
     if (s->state == TG_SERVER_DOWN) {
         if (s->n_addresses && now >= TG_MAX(s->next_us, atomic_load(s->out)))
             begin(s, now);
@@ -153,7 +155,7 @@ static void step(tg_server *s, uint64_t now, uint64_t until_us)
     }
     bool more = tg_wire_fill(&s->wire, MAX_GREETING, until_us);
     if (more && greeting_is_whole(s)) {
-        welcome(s, now);
+        welcome(s);
     } else if (!more && s->wire.fault == TG_WIRE_LATE && now <= s->next_us) {
         s->wire.fault = TG_WIRE_FINE;
     } else if (!more || s->wire.in.len > MAX_GREETING || now > s->next_us) {
@@ -261,6 +263,7 @@ tg_got tg_server_get(tg_server *s, tg_str key, uint64_t until_us, tg_str *value)
     int n = snprintf(question, sizeof question, "mg %.*s v N%d\r\n", TG_STR_ARG(key), LOCK_S);
     if (!send_text(s, question, (size_t)n, until_us) || !tg_server_settle(s, until_us))
         return TG_GOT_NOTHING;
+    s->answered++;
     if (!tg_wire_line(&s->wire, until_us, &line)) {
         eject(s);
         return TG_GOT_NOTHING;

@@ -39,7 +39,7 @@ typedef struct tg_server {
     unsigned owed;         /* replies to what was stored that were not read yet */
     uint64_t next_us;      /* DOWN: when to try again; else when to give up */
     uint64_t pause_us;     /* the last one before a try */
-    uint64_t up_us;        /* UP: since then */
+    unsigned answered;     /* UP: questions since then */
     uint64_t asked_us;     /* when tokens were read */
     _Atomic uint64_t *out; /* until when all workers leave it alone */
     size_t item_bytes;     /* largest item, key and all */

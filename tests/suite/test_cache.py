@@ -1,0 +1,633 @@
+"""Answers are made once, kept, and shared: what is found again, what a change of a file does, and that
+memcached servers which fail in any way cost nothing but speed."""
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import time
+import unittest
+
+import numpy
+
+import fcgi
+import fixture
+import memcached
+import server
+from iiif import V2, V3, expect
+from memcached import Listener, Memcached
+
+PROMPT = {"MEMCACHED_POLL_TIMEOUT": None}  # the default, 40 ms
+SLACK = 0.06  # seconds: the one delay that a failing server may cost, MEMCACHED_POLL_TIMEOUT and a little
+
+
+class Cached:
+    """A site over a folder of its own, with pictures that no stored tile can answer. Settings are
+    tegula's; the memory of workers is off unless told, so that memcached is asked, and a machine that
+    is busy with other things has time to answer."""
+
+    def __init__(self, servers="", workers=1, images=None, **settings):
+        self.images = images or fixture.tempfile.mkdtemp(prefix="tegula-cache-")
+        os.chmod(self.images, 0o755)
+        self.own_images = images is None
+        settings.setdefault("MAX_IMAGE_CACHE_SIZE", "0")
+        settings.setdefault("MEMCACHED_POLL_TIMEOUT", "2000")
+        self.site = server.Site("direct", self.images, workers=workers, MEMCACHED_SERVERS=servers, **settings)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.site.stop()
+        if self.own_images:
+            shutil.rmtree(self.images, ignore_errors=True)
+
+    def put(self, name="a.tif", seed=0, size=(600, 400), **how):
+        """A picture as a file, made aside and moved to its place."""
+        write(os.path.join(self.images, name), seed, size, **how)
+        return name
+
+    def get(self, path, *arguments, **how):
+        return self.site.get(path, *arguments, **how)
+
+    def timed(self, path):
+        start = time.monotonic()
+        reply = self.get(path)
+        return reply, time.monotonic() - start
+
+    def how_often(self, word):
+        return self.site.log_text().count(", " + word)
+
+    def rendered(self):
+        return self.how_often("rendered")
+
+
+def write(path, seed=0, size=(600, 400), **how):
+    pixels = fixture.ramp(*size)
+    pixels = numpy.roll(pixels, 37 * seed, axis=1)
+    how.setdefault("tile", (128, 128))
+    with fixture.Tiff(path + ".new") as tiff:
+        tiff.page(pixels, **how)
+    os.rename(path + ".new", path)
+
+
+def full(name, size="200,", form="jpg", version=V3):
+    return "%s%s/full/%s/0/default.%s" % (version, name, size, form)
+
+
+def tile(name, n):
+    return "%s%s/%d,%d,90,90/90,90/0/default.jpg" % (V3, name, n % 500, n // 500)
+
+
+_truth = {}
+
+
+def truth(seed, path, size=(600, 400)):
+    """The body that a site without any cache gives."""
+    key = (seed, path, size)
+    if key not in _truth:
+        with Cached() as plain:
+            plain.put("a.tif", seed, size)
+            _truth[key] = expect(plain.get(path), 200).body
+    return _truth[key]
+
+
+# -- what is found
+
+def test_second_time_from_memory():
+    with Cached(MAX_IMAGE_CACHE_SIZE="10") as c:
+        first = expect(c.get(full(c.put())), 200)
+        second = expect(c.get(full("a.tif")), 200)
+        assert first.body == second.body and first.headers == second.headers
+        assert c.rendered() == 1 and c.how_often("from memory") == 1
+
+
+def test_second_time_from_memcached():
+    for unix in (False, True):
+        with Memcached(unix=unix) as m, Cached(m.address) as c:
+            first = expect(c.get(full(c.put())), 200)
+            second = expect(c.get(full("a.tif")), 200)
+            assert first.body == second.body and first.headers == second.headers
+            assert c.rendered() == 1 and c.how_often("from memcached") == 1
+            assert len(m.keys()) == 1, m.keys()
+
+
+def test_headers_are_of_the_request_not_of_the_cache():
+    with Memcached() as m, Cached(m.address, CORS="*") as c:
+        c.put()
+        for host in ("a.example.org", "b.example.org"):
+            reply = c.get(full("a.tif"), headers={"Host": host, "X-Forwarded-Proto": "https"})
+            assert reply.links()["canonical"].startswith("https://%s/" % host), reply.headers
+            assert reply.header("Vary") == "X-Forwarded-Proto" and reply.header("Access-Control-Allow-Origin") == "*"
+        reply = c.get(full("a.tif"))
+        assert reply.header("Vary") is None and reply.header("Accept-Ranges") == "none"
+        assert c.rendered() == 1
+
+
+def test_all_spellings_share_an_entry():
+    with Memcached() as m, Cached(m.address) as c:
+        c.put()
+        same = [V3 + "a.tif/full/300,/0/default.jpg", V3 + "a.tif/0,0,600,400/300,200/0/default.jpg",
+                V3 + "a.tif/pct:0,0,100,100/pct:50/0/color.jpg", V3 + "a.tif/full/!300,300/0/default.jpg",
+                V3 + "a.tif/full/,200/00/default.jpg", V2 + "a.tif/full/300,/0/default.jpg",
+                V2 + "a.tif/0,0,9999,9999/300,200/0/native.jpg"[:-10] + "default.jpg",
+                "/iiif/3/%61.tif/full/300,/0/default.jpg"]
+        replies = [expect(c.get(path), 200, path) for path in same]
+        assert len({r.body for r in replies}) == 1 and len({r.header("ETag") for r in replies}) == 1
+        assert c.rendered() == 1, c.site.log_text()
+        square = [V3 + "a.tif/square/100,/0/default.jpg", V3 + "a.tif/100,0,400,400/100,100/0/default.jpg"]
+        assert len({expect(c.get(path), 200).header("ETag") for path in square}) == 1
+        assert c.rendered() == 2
+        other = [V3 + "a.tif/full/300,/0/default.png", V3 + "a.tif/full/300,/0/gray.jpg",
+                 V3 + "a.tif/full/300,/180/default.jpg", V3 + "a.tif/full/!0,300,/0/default.jpg".replace("!0,300,/0", "300,/!0"),
+                 V3 + "a.tif/full/301,/0/default.jpg", V3 + "a.tif/1,0,599,400/300,/0/default.jpg"]
+        tags = {expect(c.get(path), 200).header("ETag") for path in other}
+        assert len(tags) == len(other) and c.rendered() == 2 + len(other)
+
+
+def test_settings_that_shape_pixels_are_a_part_of_the_key():
+    with Memcached() as m, Cached(m.address) as c:
+        c.put()
+        tags = {expect(c.get(full("a.tif")), 200).header("ETag")}
+        for settings in ({"JPEG_QUALITY": "50"}, {"INTERPOLATION": "1"}, {"COPYRIGHT": "x"}, {"MAX_ICC": "-1"},
+                         {"BACKGROUND": "#000000"}):
+            with Cached(m.address, images=c.images, **settings) as other:
+                tags.add(expect(other.get(full("a.tif")), 200).header("ETag"))
+                assert other.rendered() == 1
+        assert len(tags) == 6
+        with Cached(m.address, images=c.images, CORS="*", VERBOSITY="3", MAX_CVT="4000", MEMORY_LIMIT="100") as other:
+            assert expect(other.get(full("a.tif")), 200).header("ETag") in tags and other.rendered() == 0
+
+
+def test_hosts_with_copies_of_the_tree_agree():
+    with Memcached() as m, Cached(m.address) as c, fixture.tempfile.TemporaryDirectory() as copy:
+        c.put()
+        shutil.copy2(os.path.join(c.images, "a.tif"), copy)
+        with Cached(m.address, images=copy) as other:
+            a, b = expect(c.get(full("a.tif")), 200), expect(other.get(full("a.tif")), 200)
+            assert a.header("ETag") == b.header("ETag") and a.body == b.body
+            assert c.rendered() == 1 and other.rendered() == 0
+
+
+def test_head_and_conditional_requests_render_nothing():
+    with Memcached() as m, Cached(m.address) as c:
+        c.put()
+        got = expect(c.get(full("a.tif")), 200)
+        head = expect(c.get(full("a.tif"), method="HEAD"), 200)
+        assert head.body == b"" and head.headers == got.headers
+        for headers in ({"If-None-Match": got.header("ETag")}, {"If-None-Match": 'W/%s, "x"' % got.header("ETag")},
+                        {"If-Modified-Since": got.header("Last-Modified")}):
+            reply = expect(c.get(full("a.tif"), headers=headers), 304)
+            assert reply.body == b"" and reply.header("ETag") == got.header("ETag")
+            assert reply.header("Cache-Control") and reply.header("Content-Type") is None
+        assert c.rendered() == 1
+        # neither does one for a picture that nobody has asked for yet
+        tag = c.get(full("a.tif", "100,"), method="HEAD").header("ETag")
+        expect(c.get(full("a.tif", "100,"), headers={"If-None-Match": tag}), 304)
+        assert c.rendered() == 2
+
+
+def test_ranges_are_refused_politely():
+    with Cached() as c:
+        c.put()
+        whole = expect(c.get(full("a.tif")), 200)
+        part = expect(c.get(full("a.tif"), headers={"Range": "bytes=0-9"}), 200)
+        assert part.body == whole.body and part.header("Accept-Ranges") == "none"
+
+
+def test_information_documents_are_kept_in_memory():
+    with Cached(MAX_IMAGE_CACHE_SIZE="10") as c:
+        c.put()
+        for host in ("a.example.org", "b.example.org", "a.example.org"):
+            for accept in ("", "application/ld+json", 'application/ld+json;profile="http://iiif.io/api/image/2/context.json"'):
+                reply = expect(c.get("/iiif/a.tif/info.json", headers={"Host": host, "Accept": accept}), 200)
+                assert host in reply.json().get("id", "") + reply.json().get("@id", "")
+                assert ("2" if "2/context" in accept else "3") + "/context.json" in reply.json()["@context"]
+                expect(c.get("/iiif/a.tif/info.json", headers={"Host": host, "Accept": accept,
+                                                               "If-None-Match": reply.header("ETag")}), 304)
+        c.put(seed=1, size=(500, 400))
+        assert c.get("/iiif/a.tif/info.json").json()["width"] == 500
+
+
+# -- files that change
+
+def replace_and_ask(c, path, replace):
+    """The answer before; then that after replace(), which must be new at once."""
+    old = expect(c.get(path), 200)
+    expect(c.get(path, headers={"If-None-Match": old.header("ETag")}), 304)
+    replace()
+    new = expect(c.get(path, headers={"If-None-Match": old.header("ETag")}), 200, path)
+    assert new.header("ETag") != old.header("ETag")
+    again = expect(c.get(path), 200)
+    assert again.body == new.body
+    return old, new
+
+
+def test_66_a_replaced_file_is_seen_at_once():
+    """Old tiles among new ones, stale documents, deleted files still served."""
+    with Memcached() as m, Cached(m.address, MAX_IMAGE_CACHE_SIZE="10") as c:
+        path = os.path.join(c.images, "a.tif")
+        c.put(seed=0)
+        was = os.stat(path)
+
+        def put(seed, seconds, size=(600, 400), **how):
+            def replace():
+                c.put(seed=seed, size=size, **how)
+                os.utime(path, ns=(was.st_mtime_ns, was.st_mtime_ns + int(seconds * 1e9)))
+            return replace
+
+        seed = 0
+        for seconds, size, how in ((100, (600, 400), {}), (-100, (600, 400), {}), (0.25, (600, 400), {}),
+                                   (0, (700, 300), {}), (0, (600, 400), {"compression": fixture.NONE}),
+                                   (0, (600, 400), {"compression": fixture.NONE})):
+            for url in (full("a.tif"), tile("a.tif", 7)):
+                seed += 1
+                old, new = replace_and_ask(c, url, put(seed, seconds, size, **how))
+                assert new.body == truth(seed, url, size) if not how else new.body != old.body, (seconds, url)
+            info = c.get(V3 + "a.tif/info.json")
+            assert (info.json()["width"], info.json()["height"]) == size
+        # the last ones had the same size and time as those before them
+        same = os.stat(path)
+        seed += 1
+        aside = os.path.join(c.images, "b.tif")
+        write(aside, seed, compression=fixture.NONE)
+        assert os.path.getsize(aside) == same.st_size
+        os.utime(aside, ns=(same.st_mtime_ns, same.st_mtime_ns))
+        replace_and_ask(c, full("a.tif"), lambda: subprocess.run(["cp", "-p", aside, path], check=True))
+        os.unlink(path)
+        for url in (full("a.tif"), V3 + "a.tif/info.json"):
+            expect(c.get(url), 404)
+
+
+def test_66_another_worker_sees_it_too():
+    """Workers and hosts that never had the old file open, with everything equal but the contents."""
+    with Memcached() as m, Cached(m.address) as c:
+        path = os.path.join(c.images, "a.tif")
+        write(path, 1, compression=fixture.NONE)
+        was = os.stat(path)
+        old = expect(c.get(full("a.tif")), 200)
+        write(path, 2, compression=fixture.NONE)
+        os.utime(path, ns=(was.st_mtime_ns, was.st_mtime_ns))
+        assert os.stat(path).st_size == was.st_size
+        with Cached(m.address, images=c.images) as other:
+            new = expect(other.get(full("a.tif")), 200)
+            assert new.body != old.body and new.header("ETag") != old.header("ETag")
+
+
+def test_68_errors_and_the_switch():
+    """Errors were stored; the switch was ignored."""
+    with Memcached() as m:
+        with Cached(m.address, MAX_IMAGE_CACHE_SIZE="10") as c:
+            expect(c.get(full("a.tif")), 404)
+            c.put()
+            expect(c.get(full("a.tif")), 200)
+            expect(c.get(V3 + "a.tif/full/0,/0/default.jpg"), 400)
+            c.put("b.tif")
+            with open(os.path.join(c.images, "b.tif"), "r+b") as f:
+                f.seek(60)
+                f.write(b"\xff" * 40000)
+            for _ in range(3):
+                expect(c.get(full("b.tif")), 500)
+            assert len([k for k in m.keys() if m.value(k)]) == 1
+            assert c.rendered() == 4
+            c.site.tegula.process.send_signal(server.signal.SIGHUP)
+            server_waits = time.monotonic() + 10
+            while "caches dropped" not in c.site.log_text() and time.monotonic() < server_waits:
+                time.sleep(0.01)
+            expect(c.get(full("a.tif")), 200)
+            assert c.rendered() == 4 and c.how_often("from memcached") == 1 and c.how_often("from memory") == 0
+        with Memcached() as none, Cached(none.address, DISABLE_PRIMARY_MEMCACHE="1") as c:
+            c.put()
+            for n in range(10):
+                expect(c.get(tile("a.tif", n)), 200)
+            assert none.keys() == [] and b"STAT cmd_touch" in none.ask("stats\r\n", b"END\r\n")
+            assert none.ask("mg tegula:tokens v\r\n") == b"EN\r\n"
+
+
+def test_what_is_too_large_is_skipped_and_counted():
+    with Memcached() as m, Cached(m.address, TIFF_COMPRESSION="0") as c:
+        c.put(size=(1200, 900))  # of three bytes: more than the 1 MiB that memcached takes
+        for _ in range(2):
+            start = time.monotonic()
+            expect(c.get(full("a.tif", "max", "tif")), 200)
+            assert time.monotonic() - start < 0.9
+        expect(c.get(full("a.tif", "40,")), 200)
+        expect(c.get(full("a.tif", "40,")), 200)
+        assert c.rendered() == 3
+        c.site.tegula.process.send_signal(server.signal.SIGHUP)
+        end = time.monotonic() + 10
+        while " 2 too large" not in c.site.log_text():
+            assert time.monotonic() < end, c.site.log_text()
+            time.sleep(0.02)
+
+
+def test_damaged_values_are_misses():
+    with Memcached() as m, Cached(m.address) as c:
+        c.put()
+        right = expect(c.get(full("a.tif")), 200).body
+        key, = m.keys()
+        value = m.value(key)
+        assert right in value
+        for bad in (value[:-1], value + b"x", b"\0" * len(value), value[:200] + b"\1" + value[201:],
+                    value[:-100] + bytes(100), b"TGv1", value.replace(b"image/jpeg", b"image/xxxx")):
+            m.set(key, bad)
+            reply = expect(c.get(full("a.tif")), 200)
+            assert reply.body == right and reply.type() == "image/jpeg"
+            assert m.value(key) == value  # stored anew
+        expect(c.get(full("a.tif", "100,")), 200)
+        other, = set(m.keys()) - {key}
+        m.set(other, value)  # one picture under another's key
+        assert expect(c.get(full("a.tif", "100,")), 200).body == truth(0, full("a.tif", "100,"))
+        assert c.rendered() == 10
+
+
+# -- servers that fail
+
+def ask_all(c, paths, threads=8):
+    """[(reply, seconds)] of all paths, several at a time."""
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(c.timed, paths))
+
+
+def check_all_right(c, paths, seed=0):
+    for path, (reply, _) in zip(paths, ask_all(c, paths)):
+        assert expect(reply, 200, path).body == truth(seed, path), path
+
+
+def late_ones(c, n):
+    """n requests, one after the other: the seconds of those that took longer than most."""
+    times = []
+    for i in range(n):
+        reply, seconds = c.timed(full("a.tif", "%d," % (20 + i)))
+        expect(reply, 200)
+        times.append(seconds)
+    usual = sorted(times)[n // 2]
+    return [t - usual for t in times if t > usual + 0.025]
+
+
+def check_delays(c, n=50, delays=1, pause=0.0, what=""):
+    """Of n requests one may be late, and none by much. pause: before them. Other programs delay requests
+    as well, though not every time."""
+    for _ in range(8):
+        time.sleep(pause)
+        late = late_ones(c, n)
+        if len(late) <= delays and max(late + [0]) < SLACK:
+            return
+    raise AssertionError("%s: late by %r" % (what, late))
+
+
+def test_67_stopped_before_the_start():
+    """Every request waited."""
+    with Memcached(start=False) as m, Cached(m.address, **PROMPT) as c:
+        c.put()
+        check_delays(c, delays=0)
+        m.start()
+        end = time.monotonic() + 20
+        while c.how_often("from memcached") == 0:
+            expect(c.get(full("a.tif")), 200)
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def test_67_a_listener_that_never_answers():
+    with Listener(memcached.silent) as bad, Cached(bad.address, **PROMPT) as c:
+        c.put()
+        check_delays(c)
+
+
+def test_67_long_identifiers():
+    """Long keys failed silently."""
+    with Memcached() as m, Cached(m.address) as c:
+        name = "/".join(["n" * 100] * 4) + ".tif"
+        os.makedirs(os.path.join(c.images, os.path.dirname(name)))
+        c.put(name)
+        for _ in range(2):
+            expect(c.get(full(name)), 200)
+        assert c.rendered() == 1 and c.how_often("from memcached") == 1
+
+
+def test_frozen():
+    """Two workers: one finds out, and tells the other."""
+    with Memcached() as m, Cached(m.address, workers=2, **PROMPT) as c:
+        c.put()
+        for _ in range(10):
+            expect(c.get(full("a.tif")), 200)
+        m.freeze()
+        check_delays(c)
+        check_delays(c, delays=0, pause=2.5)  # the time after which it is tried again
+        m.thaw()
+        end = time.monotonic() + 20
+        before = c.how_often("from memcached")
+        while c.how_often("from memcached") == before:
+            expect(c.get(full("a.tif")), 200)
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def test_frozen_while_it_stores():
+    """Large values fill what the system buffers for a server that takes nothing."""
+    with Memcached(unix=True) as m, Cached(m.address, **PROMPT) as c:
+        c.put(size=(1200, 900))
+        expect(c.get(full("a.tif", "10,")), 200)
+        m.freeze()
+        for n in range(6):
+            start = time.monotonic()
+            expect(c.get(full("a.tif", "%d," % (1000 + n), "png")), 200)
+        m.thaw()
+        for n in range(6):
+            reply = expect(c.get(full("a.tif", "%d," % (1000 + n), "png")), 200)
+            assert reply.size()[0] == 1000 + n
+
+
+def test_killed_under_load_and_back_empty():
+    paths = [full("a.tif", "%d," % w) for w in range(20, 60)]
+    with Memcached() as m, Cached(m.address, workers=2, **PROMPT) as c:
+        c.put()
+        check_all_right(c, paths)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            load = pool.submit(check_all_right, c, paths * 10)
+            time.sleep(0.05)
+            m.kill()
+            time.sleep(0.3)
+            m.start()
+            load.result()
+        check_delays(c, delays=0)
+        end = time.monotonic() + 20
+        while not m.keys():
+            check_all_right(c, paths)
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        check_all_right(c, paths)
+
+
+def test_out_of_memory():
+    paths = [full("a.tif", "%d," % w, "png") for w in range(300, 380)]
+    for options in (("-m", "2"), ("-m", "2", "-M")):
+        with Memcached(*options) as m, Cached(m.address, workers=2) as c:
+            c.put()
+            check_all_right(c, paths)
+            check_all_right(c, paths)
+            assert "left alone" not in c.site.log_text()
+
+
+def test_answers_of_garbage():
+    stored = b"VA 5\r\nhello\r\n"
+    for talk in (memcached.echo, memcached.noise, memcached.dribble, memcached.flood,
+                 memcached.answering(b"\r\n"), memcached.answering(b"VA 99999999999999999999\r\n"),
+                 memcached.answering(b"VA 1000000000 t0\r\n"), memcached.answering(b"VA -1\r\n"),
+                 memcached.answering(b"HD\r\n" + stored), memcached.answering(b"EN\r\n"),
+                 memcached.answering(b"ERROR\r\n"), memcached.answering(b"SERVER_ERROR out of memory\r\n"),
+                 memcached.answering(b"HTTP/1.1 400 Bad Request\r\n\r\n"), memcached.answering(b"x" * 100000)):
+        with Listener(talk) as bad, Cached(bad.address, **PROMPT) as c:
+            c.put()
+            check_delays(c, 20, what=talk.__name__)
+            check_all_right(c, [full("a.tif", "%d," % w) for w in range(20, 30)])
+            assert all(os.path.exists("/proc/%d" % pid) for pid in c.site.worker_pids())
+
+
+def test_two_of_three_gone():
+    paths = [full("a.tif", "%d," % w) for w in range(20, 80)]
+    with Memcached() as a, Memcached() as b, Memcached(unix=True) as d:
+        servers = ", ".join(m.address for m in (a, b, d))
+        with Cached(servers, workers=2, **PROMPT) as c:
+            c.put()
+            check_all_right(c, paths)
+            shares = [len(m.keys()) for m in (a, b, d)]
+            assert sum(shares) == 60 and min(shares) >= 8, shares
+            assert c.rendered() == 60
+            with Cached(", ".join(m.address for m in (d, a, b)), images=c.images) as other:
+                check_all_right(other, paths)
+                assert other.rendered() == 0  # the order does not matter
+            a.kill()
+            b.freeze()
+            check_delays(c, delays=2)
+            check_all_right(c, paths)
+            for _ in range(5):
+                time.sleep(1)
+                before = c.rendered()
+                check_all_right(c, paths)
+                if c.rendered() == before:
+                    break
+            assert c.rendered() == before, "the third has it all"
+            b.thaw()
+
+
+def test_a_worker_that_dies_rendering_keeps_nobody_waiting_for_long():
+    with Memcached() as m, Cached(m.address) as c:
+        c.put()
+        expect(c.get(full("a.tif")), 200)
+        key, = m.keys()
+        m.ask("md %s\r\n" % key)
+        assert b" W" in m.ask("mg %s v N5\r\nmn\r\n" % key, b"MN\r\n")  # as a worker that then dies
+        reply, seconds = c.timed(full("a.tif"))
+        assert expect(reply, 200).body == truth(0, full("a.tif")) and 0.9 < seconds < 1.5
+        reply, seconds = c.timed(full("a.tif"))
+        assert seconds < 0.5 and c.how_often("from memcached") == 1
+
+
+# -- several hosts, as network namespaces
+
+class Hosts:
+    """Namespaces 10.77.N.2, each with a veth pair to this machine's 10.77.N.1."""
+
+    def __init__(self, n):
+        self.names, self.n = [], n
+        if os.geteuid() != 0 or not server.have("ip"):
+            raise unittest.SkipTest("network namespaces need root and ip")
+
+    def __enter__(self):
+        try:
+            for i in range(self.n):
+                self.names.append("tegula%d-%d" % (i, os.getpid()))
+                self.ip("netns", "add", self.names[i])
+                self.ip("link", "add", self.link(i), "type", "veth", "peer", "name", "eth0", "netns", self.names[i])
+                self.ip("addr", "add", "10.77.%d.1/24" % i, "dev", self.link(i))
+                self.ip("link", "set", self.link(i), "up")
+                for command in (["addr", "add", "10.77.%d.2/24" % i, "dev", "eth0"], ["link", "set", "eth0", "up"],
+                                ["link", "set", "lo", "up"], ["route", "add", "default", "via", "10.77.%d.1" % i]):
+                    self.ip("-n", self.names[i], *command)
+        except subprocess.CalledProcessError as error:
+            self.__exit__()
+            raise unittest.SkipTest("no network namespaces here: %s" % error.stderr.decode().strip())
+        return self
+
+    def link(self, i):
+        return "tg%d-%d" % (i, os.getpid() % 100000)
+
+    @staticmethod
+    def ip(*arguments):
+        subprocess.run([server.have("ip"), *arguments], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def inside(self, i):
+        return (server.have("ip"), "netns", "exec", self.names[i])
+
+    def cut(self, i):
+        """Packets to it vanish, and nobody is told."""
+        self.ip("-n", self.names[i], "link", "set", "eth0", "down")
+        self.ip("link", "set", self.link(i), "up")
+
+    def __exit__(self, *unused):
+        for i, name in enumerate(self.names):
+            for arguments in (("link", "del", self.link(i)), ("netns", "del", name)):
+                subprocess.run([server.have("ip"), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Remote(Cached):
+    """A tegula on one of the hosts."""
+
+    def __init__(self, hosts, i, servers, images, workers=2, **settings):
+        self.dir = fixture.tempfile.mkdtemp(prefix="tegula-host-")
+        self.images, self.address = images, ("10.77.%d.2" % i, 9000)
+        env = server.base_environment()
+        env.update({"FILESYSTEM_PREFIX": images + "/", "URI_MAP": "iiif=>IIIF", "VERBOSITY": "2",
+                    "LOGFILE": os.path.join(self.dir, "log"), "MEMCACHED_SERVERS": servers,
+                    "MAX_IMAGE_CACHE_SIZE": "0", "MEMCACHED_POLL_TIMEOUT": "2000"}, **settings)
+        argv = [*hosts.inside(i), server.TEGULA, "--bind", "%s:%d" % self.address, "--workers", str(workers)]
+        self.daemon = server.Daemon(argv, env, self.dir, os.path.join(self.dir, "out"), self.address)
+        time.sleep(0.3)  # workers connect
+
+    def __exit__(self, *unused):
+        self.daemon.stop()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def get(self, path):
+        reply = fcgi.get(self.address, path)
+        return server.Reply(reply.status, [p for p in reply.headers if p[0] != "Status"], reply.body)
+
+    def how_often(self, word):
+        with open(os.path.join(self.dir, "log")) as f:
+            return f.read().count(", " + word)
+
+
+def test_64_at_once_on_two_hosts_are_one_rendering():
+    with Hosts(2) as hosts, fixture.tempfile.TemporaryDirectory() as images, Memcached(host="10.77.0.1") as m:
+        os.chmod(images, 0o755)
+        write(os.path.join(images, "a.tif"), 3, (3000, 2000))
+        with Remote(hosts, 0, m.address, images, 4) as one, Remote(hosts, 1, m.address, images, 4) as two:
+            for n in range(5):
+                path = full("a.tif", "%d," % (400 + n))
+                with concurrent.futures.ThreadPoolExecutor(64) as pool:
+                    replies = list(pool.map(lambda i: (one, two)[i % 2].get(path), range(64)))
+                assert len({expect(r, 200).body for r in replies}) == 1
+                assert one.rendered() + two.rendered() == n + 1, (one.rendered(), two.rendered())
+
+
+def test_a_server_that_is_cut_off():
+    with Hosts(1) as hosts, Memcached(host="10.77.0.2", prefix=hosts.inside(0)) as m, Cached(m.address, **PROMPT) as c:
+        c.put()
+        for _ in range(4):
+            expect(c.get(full("a.tif")), 200)
+        assert c.rendered() == 1
+        hosts.cut(0)
+        check_delays(c)
+        check_delays(c, delays=0, pause=2.5)  # to try it again takes nobody's time
+        check_all_right(c, [full("a.tif", "%d," % w) for w in range(20, 30)])
+
+
+def test_a_server_that_is_cut_off_from_the_start():
+    """Nothing answers, not even that there is nobody."""
+    with Hosts(1) as hosts:
+        hosts.cut(0)
+        with Cached("10.77.0.2:11211", **PROMPT) as c:
+            c.put()
+            check_delays(c, delays=0)
+            check_delays(c, delays=0, pause=2.5)
