@@ -352,6 +352,9 @@ static void check_kind(const kind *kd)
 
 /* ---- what was never written ---- */
 
+static const TIFFFieldInfo gdal[] = {
+    {42113, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, (char *)(uintptr_t) "GDALNoDataValue"}};
+
 static TIFF *begin_gray(const char *path, uint32_t side, uint16_t compression)
 {
     TIFF *tif = TIFFOpen(path, "w");
@@ -368,8 +371,6 @@ static TIFF *begin_gray(const char *path, uint32_t side, uint16_t compression)
 /* 32 px with tiles of 16 px, of which the first only has data, all 9. */
 static const char *write_sparse(const char *nodata)
 {
-    static const TIFFFieldInfo gdal[] = {
-        {42113, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, (char *)(uintptr_t) "GDALNoDataValue"}};
     const char *path = fixture_path("sparse.tif");
     TIFF *tif = begin_gray(path, 32, COMPRESSION_NONE);
     uint8_t tile[256];
@@ -401,6 +402,32 @@ static void check_sparse(const char *nodata, unsigned want)
     }
     free(px);
     tg_image_close(img);
+}
+
+/* It does not widen the range, and is black. */
+static void nodata_tag(TIFF *tif)
+{
+    TIFFMergeFieldInfo(tif, gdal, 1);
+    TIFFSetField(tif, 42113, "-3.4028234663852886e+38 ");
+}
+
+static void check_nodata(void)
+{
+    const kind kd = {.line = __LINE__,
+                     .w = 3,
+                     .h = 1,
+                     .bits = 32,
+                     .samples = 1,
+                     .format = REAL,
+                     .photometric = PHOTOMETRIC_MINISBLACK,
+                     .coarse = 1,
+                     .native = GRAY16,
+                     .want = WANT(0, 0, 65535),
+                     .more_tags = nodata_tag,
+                     .data = (const uint8_t[]){W32(0xff7fffff), W32(0), W32(0x3f800000)},
+                     .n_bytes = 12};
+
+    check_kind(&kd);
 }
 
 /* ---- damage ---- */
@@ -514,8 +541,11 @@ int main(void)
         check_kind(&kinds[i]);
     check_sparse(NULL, 0);
     check_sparse("200", 200);
+    check_sparse("2e2", 200);
     check_sparse("-9999", 0);
+    check_sparse("-3.4028234663852886e+38", 0);
     check_sparse("nan", 0);
+    check_nodata();
     check_broken(COMPRESSION_LZW);
     check_blocks();
     return check_done();

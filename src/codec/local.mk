@@ -92,6 +92,7 @@ libtg_codec_a_SOURCES = \
 	src/codec/tiff_lab.c \
 	src/codec/tiff_levels.c \
 	src/codec/tiff_libtiff.c \
+	src/codec/tiff_nodata.c \
 	src/codec/tiff_open.c \
 	src/codec/tiff_options.c \
 	src/codec/tiff_options.h \

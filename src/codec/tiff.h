@@ -258,7 +258,8 @@ void tg_tiff_place_plane(const tg_tiff *t, const tg_tiff_part *p, uint32_t i, co
 bool tg_tiff_same_layout(const tg_tiff_dir *dir);
 /* What is left to do in place once all channels are there: colours, straight alpha. */
 void tg_tiff_finish(const tg_tiff_level *lv, uint8_t *row, uint32_t n);
-/* A tile that was never written. */
+/* tiff_nodata.c: the value of no data, NAN = none; and a tile that was never written. */
+double tg_tiff_nodata(TIFF *tif);
 bool tg_tiff_absent_part(tg_tiff *t, tg_tiff_part *p, unsigned channel, tg_err *err);
 
 /* The routes. */

@@ -1,6 +1,5 @@
 /* Opening a TIFF image: the levels as the codec interface tells them, handles on demand. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +13,6 @@
  * libtiff decodes, its decoder and a compressed tile. */
 #define HANDLE_BYTES  12288
 #define DECODER_BYTES 98304
-
-#define TAG_GDAL_NODATA 42113
 
 static bool tiff_probe(const uint8_t *head, size_t n)
 {
@@ -142,21 +139,6 @@ static bool same_storage(const tg_tiff_dir *a, const tg_tiff_dir *b)
            a->coarse_h == b->coarse_h && a->coarse_v == b->coarse_v && !a->refusal && !b->refusal;
 }
 
-/* GDAL's tag holds a number as text. */
-static double read_nodata(TIFF *tif)
-{
-    uint32_t n = 0;
-    const char *text;
-    char copy[64] = "", *end;
-    double value;
-
-    if (!TIFFGetField(tif, TAG_GDAL_NODATA, &n, &text) || n == 0 || n >= sizeof copy)
-        return (double)NAN;
-    memcpy(copy, text, n);
-    value = strtod(copy, &end);
-    return end > copy ? value : (double)NAN;
-}
-
 /* libtiff fills tables that are too short with zeros, which mean something else. */
 static uint64_t count_offsets(const tg_tiff_file *f, uint64_t dir_offset_bytes)
 {
@@ -179,7 +161,7 @@ static bool load_level(tg_tiff_level *lv, tg_tiff_file *f, tg_err *err)
         return tg_fail(err, TG_ERR_CORRUPT, "the image file changed while it was open");
     if (lv->dir.coding == TG_TIFF_YCC)
         tg_tiff_ycc_load(lv, f->tif);
-    lv->nodata = read_nodata(f->tif);
+    lv->nodata = tg_tiff_nodata(f->tif);
     f->n_offsets = count_offsets(f, lv->dir.offset_bytes);
     if (lv->dir.route == TG_TIFF_BY_JPEG &&
         TIFFGetField(f->tif, TIFFTAG_JPEGTABLES, &lv->tables_bytes, &tables))

@@ -6,6 +6,9 @@
 
 #include "tiff.h"
 
+/* The text of a short real number is that of a long one. */
+#define NODATA_ALIKE 1e-7
+
 /* Up to 16 bits, the first one the highest (TIFF 6.0, FillOrder 1); no byte beyond is read. */
 unsigned tg_tiff_packed(const uint8_t *row, uint64_t bit, unsigned bits)
 {
@@ -210,7 +213,7 @@ void tg_tiff_extremes_row(const tg_tiff_level *lv, tg_tiff_extremes *e, const ui
         for (unsigned c = 0; c < colours; c++) {
             double v = load(row + ((size_t)i * dir->raw_samples + c) * bytes);
 
-            if (!isfinite(v) || v == lv->nodata)
+            if (!isfinite(v) || fabs(v - lv->nodata) <= NODATA_ALIKE * fabs(lv->nodata))
                 continue;
             e->min = v < e->min ? v : e->min;
             e->max = v > e->max ? v : e->max;

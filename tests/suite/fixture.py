@@ -170,10 +170,12 @@ class Tiff:
         self.link = link
 
     def _page(self, pixels, tile=(256, 256), rows=None, compression=DEFLATE, photometric=None, subfile=0,
-              subs=(), tags=None, quality=80, padding=None, tables=True, subsampling=2, bits=None, planar=False):
+              subs=(), tags=None, quality=80, padding=None, tables=True, subsampling=2, bits=None, planar=False,
+              encode=None):
         """tile: size of tiles, None for strips of `rows` rows. subs: pixels of SubIFD levels. padding:
         the value outside the picture in edge tiles; None repeats the edge. bits: of a sample, where less
-        than the array's. planar: every channel in tiles or strips of its own."""
+        than the array's. planar: every channel in tiles or strips of its own. encode: of a block, for
+        compressions that are not known here."""
         h, w, channels = pixels.shape
         bits = bits or pixels.dtype.itemsize * 8
         if photometric is None:
@@ -187,7 +189,7 @@ class Tiff:
                     block = plane[y:y + block_h, x:x + block_w]
                     if tile:
                         block = _padded(block, block_w, block_h, padding)
-                    data = coder.encode(pack_bits(block, bits))
+                    data = encode(block) if encode else coder.encode(pack_bits(block, bits))
                     offsets.append(self._append(data))
                     counts.append(len(data))
         wide = 16 if self.big else 4
