@@ -6,8 +6,9 @@
 
 #include "tegula/process.h"
 
+/* Comparisons may look at both sides, since nobody asks for floating-point exceptions. */
 #ifndef __clang__
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-trapping-math")
 #endif
 
 static inline float clamp_1(float v)
@@ -18,54 +19,108 @@ static inline float clamp_1(float v)
 
 /* ---- loading and storing ---- */
 
+#define BLOCK 64 /* pixels at once where something has to be kept between two loops */
+
 #define DEFINE_LOAD(name, sample)                                                                  \
-    static void name(float *restrict dst, const sample *restrict src, unsigned channels, size_t n, \
+    static void name(float *restrict dst, const sample *restrict src, size_t step, size_t n,       \
                      float scale, float offset)                                                    \
     {                                                                                              \
         for (size_t x = 0; x < n; x++)                                                             \
-            dst[x] = clamp_1((float)src[x * channels] * scale + offset);                           \
+            dst[x] = clamp_1((float)src[x * step] * scale + offset);                               \
     }
 DEFINE_LOAD(load8, uint8_t)
 DEFINE_LOAD(load16, uint16_t)
 
+/* Three channels in one loop, so that it can be done with whole vectors of pixels. */
+static void part_3(uint8_t *restrict part, const uint8_t *restrict src, size_t n)
+{
+    for (size_t x = 0; x < n; x++) {
+        part[x] = src[3 * x];
+        part[BLOCK + x] = src[3 * x + 1];
+        part[2 * BLOCK + x] = src[3 * x + 2];
+    }
+}
+
+static void load8_rgb(float *planes, size_t plane, const uint8_t *src, size_t n,
+                      const tg_process_steps *s)
+{
+    uint8_t part[3 * BLOCK];
+    for (size_t x = 0; x < n; x += BLOCK) {
+        size_t m = n - x < BLOCK ? n - x : BLOCK;
+        part_3(part, src + 3 * x, m);
+        for (unsigned c = 0; c < 3; c++)
+            load8(planes + c * plane + x, part + c * BLOCK, 1, m, s->scale[c], s->offset[c]);
+    }
+}
+
 static void NAME(load)(float *planes, size_t plane, const void *src, unsigned bits, size_t n,
                        const tg_process_steps *s)
 {
+    if (bits == 8 && s->in == 3) {
+        load8_rgb(planes, plane, src, n, s);
+        return;
+    }
+    if (bits == 8 && s->in == 1) {
+        load8(planes, src, 1, n, s->scale[0], s->offset[0]);
+        return;
+    }
     for (unsigned c = 0; c < s->in; c++) {
         float *dst = planes + c * plane;
-        const uint8_t *p = (const uint8_t *)src + c * (bits / 8);
-        if (bits == 8 && s->in == 3)
-            load8(dst, p, 3, n, s->scale[c], s->offset[c]);
-        else if (bits == 8)
-            load8(dst, p, s->in, n, s->scale[c], s->offset[c]);
+        if (bits == 8)
+            load8(dst, (const uint8_t *)src + c, s->in, n, s->scale[c], s->offset[c]);
         else
-            load16(dst, (const uint16_t *)(const void *)p, s->in, n, s->scale[c], s->offset[c]);
+            load16(dst, (const uint16_t *)src + c, s->in, n, s->scale[c], s->offset[c]);
     }
 }
 
 #define DEFINE_STORE(name, sample, white)                                                          \
-    static void name(sample *restrict dst, const float *restrict src, unsigned channels, size_t n, \
+    static void name(sample *restrict dst, const float *restrict src, size_t step, size_t n,       \
                      float gain)                                                                   \
     {                                                                                              \
         for (size_t x = 0; x < n; x++)                                                             \
-            dst[x * channels] = (sample)(int32_t)(clamp_1(src[x] * gain) * (white) + .5f);         \
+            dst[x * step] = (sample)(int32_t)(clamp_1(src[x] * gain) * (white) + .5f);             \
     }
 DEFINE_STORE(store8, uint8_t, 255.f)
 DEFINE_STORE(store16, uint16_t, 65535.f)
 
+static void join_3(uint8_t *restrict dst, const uint8_t *restrict part, size_t n)
+{
+    for (size_t x = 0; x < n; x++) {
+        dst[3 * x] = part[x];
+        dst[3 * x + 1] = part[BLOCK + x];
+        dst[3 * x + 2] = part[2 * BLOCK + x];
+    }
+}
+
+static void store8_rgb(uint8_t *dst, const float *planes, size_t plane, float gain, size_t n)
+{
+    uint8_t part[3 * BLOCK];
+    for (size_t x = 0; x < n; x += BLOCK) {
+        size_t m = n - x < BLOCK ? n - x : BLOCK;
+        for (unsigned c = 0; c < 3; c++)
+            store8(part + c * BLOCK, planes + c * plane + x, 1, m, gain);
+        join_3(dst + 3 * x, part, m);
+    }
+}
+
 static void NAME(store)(void *dst, const float *planes, size_t plane, tg_pixfmt fmt, float gain,
                         size_t n)
 {
+    if (fmt.bits == 8 && fmt.channels == 3) {
+        store8_rgb(dst, planes, plane, gain, n);
+        return;
+    }
+    if (fmt.bits == 8 && fmt.channels == 1) {
+        store8(dst, planes, 1, n, gain);
+        return;
+    }
     for (unsigned c = 0; c < fmt.channels; c++) {
         const float *src = planes + c * plane;
-        uint8_t *p = (uint8_t *)dst + c * (fmt.bits / 8);
         float by = tg_pixfmt_alpha(fmt) && c == fmt.channels - 1u ? 1 : gain;
-        if (fmt.bits == 8 && fmt.channels == 3)
-            store8(p, src, 3, n, by);
-        else if (fmt.bits == 8)
-            store8(p, src, fmt.channels, n, by);
+        if (fmt.bits == 8)
+            store8((uint8_t *)dst + c, src, fmt.channels, n, by);
         else
-            store16((uint16_t *)(void *)p, src, fmt.channels, n, by);
+            store16((uint16_t *)dst + c, src, fmt.channels, n, by);
     }
 }
 
@@ -83,8 +138,7 @@ static void shade(float *restrict r, const float *restrict g, const float *restr
     }
 }
 
-#define BLOCK 64 /* pixels whose results are kept until all their channels are used */
-#define ALPHA 3  /* the plane that alpha lies in between loading and storing */
+#define ALPHA 3 /* the plane that alpha lies in between loading and storing */
 
 static void matrix(float *planes, size_t plane, size_t n, const tg_process_steps *s)
 {
@@ -138,16 +192,18 @@ static inline float exp2_of(float y)
     float whole = y + 12582912.f - 12582912.f; /* adding 1.5 * 2^23 rounds to nearest */
     float x = (y - whole) * 0.693147181f;
     float series =
-        1 + x * (1 + x * (.5f + x * (1.f / 6 + x * (1.f / 24 + x * (1.f / 120 + x / 720)))));
+        1 +
+        x * (1 + x * (.5f + x * (1.f / 6 + x * (1.f / 24 + x * (1.f / 120 + x * (1.f / 720))))));
     return series * float_of(((int32_t)whole + 127) << 23);
 }
 
 static void power(float *restrict v, float g, size_t n)
 {
+    float zero = g > 0 ? 0 : 1;
     for (size_t x = 0; x < n; x++) {
         float u = clamp_1(v[x]);
-        float p = exp2_of(g * log2_of(u > 1e-30f ? u : 1e-30f));
-        v[x] = u > 1e-30f || g == 0 ? p : 0;
+        float p = exp2_of(g * log2_of(u > 1e-30f ? u : 1));
+        v[x] = u > 1e-30f ? p : zero;
     }
 }
 
