@@ -62,6 +62,7 @@ static bool has_level(const tg_jp2 *j, unsigned k)
 
 static uint32_t doubled_to(uint32_t side_px, uint32_t least_px)
 {
+    side_px = TG_MAX(side_px, 1u); /* a tile may be smaller than a pixel */
     while (side_px < least_px)
         side_px *= 2;
     return side_px;
@@ -90,8 +91,8 @@ static tg_level make_level(const tg_jp2 *j, unsigned k)
         .height_px = tg_j2k_coordinate(h->y1, c->dy, k) - tg_j2k_coordinate(h->y0, c->dy, k)};
 
     /* Of a tiled codestream the same tiles at every level, so that a row of them is a band. */
-    level.tile_w_px = h->cols > 1 ? doubled_to(TG_MAX(w >> k, 1), MIN_BAND_PX) : w;
-    level.tile_h_px = h->rows > 1 ? doubled_to(TG_MAX(v >> k, 1), MIN_BAND_PX) : v;
+    level.tile_w_px = h->cols > 1 ? doubled_to(w >> k, MIN_BAND_PX) : w;
+    level.tile_h_px = h->rows > 1 ? doubled_to(v >> k, MIN_BAND_PX) : v;
     if (h->high_throughput && h->cols * h->rows == 1) {
         level.tile_w_px = level.width_px; /* decoded whole: to be read at once */
         level.tile_h_px = level.height_px;

@@ -50,20 +50,20 @@ static tg_j2k_area area_of(const tg_jp2 *j, const tile_part *p, const tg_rect *r
     const tg_j2k_header *h = &j->codestream.header;
     const tg_j2k_component *c = tg_jp2_pixel(j);
     tg_j2k_area tile = tg_j2k_tile_area(h, p->col, p->row), a;
-    uint32_t around = 0;
+    uint64_t around = 0;
 
     for (unsigned i = 1; i < j->form.n_components; i++) {
         const tg_j2k_component *other = &h->component[j->form.component[i]];
 
         if (tg_j2k_is_subsampled(&j->form, h))
-            around = TG_MAX(around, 2u * TG_MAX(other->dx, other->dy) << p->k);
+            around = TG_MAX(around, (uint64_t)2 * TG_MAX(other->dx, other->dy) << p->k);
     }
     a = (tg_j2k_area){to_grid(r->x, c->dx, p->k), to_grid(r->y, c->dy, p->k),
                       to_grid(r->x + r->w, c->dx, p->k), to_grid(r->y + r->h, c->dy, p->k)};
-    a.x0 = TG_MAX(a.x0 - TG_MIN(a.x0, around), tile.x0);
-    a.y0 = TG_MAX(a.y0 - TG_MIN(a.y0, around), tile.y0);
-    a.x1 = TG_MIN(a.x1 + around, tile.x1);
-    a.y1 = TG_MIN(a.y1 + around, tile.y1);
+    a.x0 = TG_MAX(a.x0 - (uint32_t)TG_MIN(a.x0, around), tile.x0);
+    a.y0 = TG_MAX(a.y0 - (uint32_t)TG_MIN(a.y0, around), tile.y0);
+    a.x1 = (uint32_t)TG_MIN(a.x1 + around, (uint64_t)tile.x1);
+    a.y1 = (uint32_t)TG_MIN(a.y1 + around, (uint64_t)tile.y1);
     return a;
 }
 
