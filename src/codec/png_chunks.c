@@ -48,13 +48,15 @@ static bool next_chunk(int fd, uint64_t size_bytes, uint64_t *at, chunk *c)
 
 static bool read_ihdr(int fd, tg_png_header *h, tg_err *err)
 {
-    enum { IHDR_BYTES = 13 };
-    uint8_t b[HEAD_BYTES + IHDR_BYTES];
+    enum { IHDR_BYTES = 13, CRC_AT = HEAD_BYTES + IHDR_BYTES };
+    uint8_t b[CRC_AT + 4];
 
     if (!tg_read_at(fd, b, sizeof b, SIGNATURE_BYTES, err))
         return false;
     if (tg_be32(b) != IHDR_BYTES || memcmp(b + 4, "IHDR", 4) != 0)
         return tg_fail(err, TG_ERR_CORRUPT, "the PNG file does not begin with its header");
+    if (tg_be32(b + CRC_AT) != crc32(0, b + 4, 4 + IHDR_BYTES))
+        return tg_fail(err, TG_ERR_CORRUPT, "the header of the PNG file is damaged");
     h->width_px = tg_be32(b + 8);
     h->height_px = tg_be32(b + 12);
     h->bits = b[16];
