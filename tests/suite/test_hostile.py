@@ -10,6 +10,7 @@ from PIL import Image
 import compare
 import corpus
 import fixture
+import kinds
 import server
 
 V3 = "/iiif/3/"
@@ -88,11 +89,25 @@ def folder_of(name):
     return folder
 
 
-def sources():
+def tiff_sources():
     picture = fixture.ramp(700, 500)
     yield fixture.pyramid("victim-deflate.tif", picture)
     yield fixture.pyramid("victim-jpeg.tif", picture, compression=fixture.JPEG)
     yield fixture.pyramid("victim-big.tif", picture, big=True, order=">", sub_ifds=True, compression=fixture.NONE)
+
+
+def sources():
+    """One of every kind, by extensions of four characters."""
+    picture = fixture.ramp(700, 500)
+    yield from tiff_sources()
+    yield kinds.by_pillow("victim.jpg", picture, "JPEG", quality=90, orientation=6, icc_profile=kinds.swapped_profile())
+    yield kinds.by_pillow("victim-prog.jpg", picture, "JPEG", quality=75, progressive=True)
+    yield kinds.by_pillow("victim.png", picture, "PNG", icc_profile=kinds.swapped_profile())
+    yield kinds.by_pillow("victim-vp8.web", picture, "WEBP", quality=80, icc_profile=kinds.swapped_profile())
+    yield kinds.by_pillow("victim-vp8l.web", picture, "WEBP", lossless=True, orientation=5)
+    yield kinds.by_pillow("victim.gif", picture, "GIF")
+    yield kinds.by_pillow("victim.jp2", picture, "JPEG2000", irreversible=False)
+    yield kinds.by_pillow("victim-tiles.jp2", picture, "JPEG2000", irreversible=True, tile_size=(256, 256))
 
 
 def read(name):
@@ -171,7 +186,7 @@ def test_random_bytes_in_directories():
     """Where they hurt: headers, directories and their values."""
     folder = folder_of("directories")
     originals = []
-    for source in sources():
+    for source in tiff_sources():
         data = read(source)
         # Directories are written behind the data that they describe, so the ends hold them; the last
         # level's is the very end.
