@@ -10,8 +10,11 @@
 #include "tegula/num.h"
 #include "tegula/tile_cache.h"
 
-#define BAND_PX 64  /* rows, at any reduction, that the cache holds as one */
-#define SKIP_PX 512 /* rows between two questions whether the answer is still wanted */
+/* Of the rows that a tile wants, the cache gets as many columns as a few tiles have: those above
+ * must be decoded anyway, for each tile again. At any reduction. */
+#define BAND_PX  64
+#define BLOCK_PX 2048
+#define SKIP_PX  512 /* rows between two questions whether the answer is still wanted */
 
 void tg_flat_init(tg_flat *f, const tg_codec *codec, const tg_flat_ops *ops, int fd,
                   uint64_t size_bytes, uint32_t width_px, uint32_t height_px)
@@ -22,9 +25,9 @@ void tg_flat_init(tg_flat *f, const tg_codec *codec, const tg_flat_ops *ops, int
     f->base.n_levels = 1;
     f->base.level[0] = (tg_level){.width_px = width_px,
                                   .height_px = height_px,
-                                  .tile_w_px = width_px,
+                                  .tile_w_px = TG_MIN(width_px, (uint32_t)BLOCK_PX),
                                   .tile_h_px = TG_MIN(height_px, (uint32_t)BAND_PX),
-                                  .cols = 1,
+                                  .cols = tg_ceil_div_u32(width_px, BLOCK_PX),
                                   .rows = tg_ceil_div_u32(height_px, BAND_PX)};
     f->ops = ops;
     f->size_bytes = size_bytes;
@@ -177,31 +180,43 @@ static bool decode(tg_flat *f, unsigned k, tg_rect rect, uint8_t *dst, size_t st
     return ok;
 }
 
-/* A full band, decoded into the cache; NULL without an error when the cache does not take it. */
-static const uint8_t *fill_band(tg_flat *f, const tg_tile_key *key, tg_err *err)
+static uint32_t width_px(const tg_flat *f, unsigned k)
 {
-    uint32_t y = key->row * BAND_PX;
-    tg_rect band = {0, y, tg_reduced_px(f->base.level[0].width_px, key->k),
-                    TG_MIN((uint32_t)BAND_PX, height_px(f, key->k) - y)};
-    size_t stride = band.w * tg_native_bytes(f->base.native);
-    uint8_t *pixels = tg_tile_cache_put(key, band.h * stride);
-
-    if (!pixels || decode(f, key->k, band, pixels, stride, err))
-        return pixels;
-    tg_tile_cache_drop(key);
-    return NULL;
+    return tg_reduced_px(f->base.level[0].width_px, k);
 }
 
 /* Where a part costs as much as all, all is kept if there is room. */
 static bool keeps_all(const tg_flat *f, unsigned k)
 {
-    const tg_level *lv = &f->base.level[0];
-    uint64_t px = (uint64_t)tg_reduced_px(lv->width_px, k) * height_px(f, k);
+    uint64_t px = (uint64_t)width_px(f, k) * height_px(f, k);
 
     return f->costly && px <= tg_tile_cache_budget() / 2 / tg_native_bytes(f->base.native);
 }
 
-static const uint8_t *cached_band(tg_flat *f, const tg_tile_key *key, tg_err *err)
+/* What the cache holds as one: a block of BLOCK_PX columns, a whole band where all is kept. */
+static tg_rect block_of(const tg_flat *f, const tg_tile_key *key)
+{
+    uint32_t w = width_px(f, key->k), each = keeps_all(f, key->k) ? w : BLOCK_PX;
+    uint32_t x = key->col * each, y = key->row * BAND_PX;
+
+    return (tg_rect){x, y, TG_MIN(each, w - x),
+                     TG_MIN((uint32_t)BAND_PX, height_px(f, key->k) - y)};
+}
+
+/* A block decoded into the cache; NULL without an error when the cache does not take it. */
+static const uint8_t *fill_block(tg_flat *f, const tg_tile_key *key, tg_err *err)
+{
+    tg_rect block = block_of(f, key);
+    size_t stride = block.w * tg_native_bytes(f->base.native);
+    uint8_t *pixels = tg_tile_cache_put(key, block.h * stride);
+
+    if (!pixels || decode(f, key->k, block, pixels, stride, err))
+        return pixels;
+    tg_tile_cache_drop(key);
+    return NULL;
+}
+
+static const uint8_t *cached_block(tg_flat *f, const tg_tile_key *key, tg_err *err)
 {
     const uint8_t *pixels = tg_tile_cache_get(key);
     tg_tile_key each = *key;
@@ -210,27 +225,29 @@ static const uint8_t *cached_band(tg_flat *f, const tg_tile_key *key, tg_err *er
     if (pixels)
         return pixels;
     if (!keeps_all(f, key->k))
-        return fill_band(f, key, err);
+        return fill_block(f, key, err);
     for (each.row = 0; each.row < bands; each.row++)
-        if (!tg_tile_cache_get(&each) && !fill_band(f, &each, err))
+        if (!tg_tile_cache_get(&each) && !fill_block(f, &each, err))
             return NULL;
     return tg_tile_cache_get(key);
 }
 
-/* rect lies within a band. */
+/* rect lies within a band. Across blocks the decoder would go up and down between them. */
 static bool read_band(tg_flat *f, unsigned k, tg_rect rect, uint8_t *dst, size_t stride,
                       tg_err *err)
 {
-    tg_tile_key key = {f->cache_id, 0, rect.y / BAND_PX, 0, (uint16_t)k};
-    size_t px_bytes = tg_native_bytes(f->base.native);
-    size_t band_stride = tg_reduced_px(f->base.level[0].width_px, k) * px_bytes;
-    const uint8_t *pixels = f->base.keep_tiles ? cached_band(f, &key, err) : NULL;
+    uint32_t col = keeps_all(f, k) ? 0 : rect.x / BLOCK_PX;
+    tg_tile_key key = {f->cache_id, col, rect.y / BAND_PX, 0, (uint16_t)k};
+    tg_rect block = block_of(f, &key);
+    size_t px_bytes = tg_native_bytes(f->base.native), block_stride = block.w * px_bytes;
+    bool inside = rect.x + rect.w <= block.x + block.w;
+    const uint8_t *pixels = f->base.keep_tiles && inside ? cached_block(f, &key, err) : NULL;
 
     if (!pixels)
         return err->kind == TG_ERR_NONE && decode(f, k, rect, dst, stride, err);
-    pixels += rect.y % BAND_PX * band_stride + rect.x * px_bytes;
+    pixels += (rect.y - block.y) * block_stride + (rect.x - block.x) * px_bytes;
     for (uint32_t i = 0; i < rect.h; i++)
-        memcpy(dst + i * stride, pixels + i * band_stride, rect.w * px_bytes);
+        memcpy(dst + i * stride, pixels + i * block_stride, rect.w * px_bytes);
     return true;
 }
 
