@@ -150,9 +150,11 @@ class Reply:
 
 
 class Site:
-    """tegula over a folder of images, behind one of FRONTS. Upper-case names are tegula's settings."""
+    """tegula over a folder of images, behind one of FRONTS. Upper-case names are tegula's settings.
+    nginx_cache: a folder of nginx/ that is laid over the site, and what is replaced in it."""
 
-    def __init__(self, front=None, images=".", workers=2, backlog=512, **settings):
+    def __init__(self, front=None, images=".", workers=2, backlog=512, nginx_cache=None, **settings):
+        self.nginx_cache = nginx_cache
         self.front, self.workers, self.backlog = front or FRONT, workers, backlog
         self.images = os.path.join(os.path.abspath(images), "")
         self.settings = {"FILESYSTEM_PREFIX": self.images, "URI_MAP": "iiif=>IIIF", "VERBOSITY": "2"}
@@ -222,6 +224,8 @@ class Site:
         unix = self.front == "nginx-unix"
         self._start_tegula(self.path("tegula.sock") if unix else ("127.0.0.1", free_port()))
         start_nginx(self.prefix, self.port, self.address)
+        if self.nginx_cache:
+            lay_over_nginx(self.prefix, *self.nginx_cache)
         self.daemons.append(run_nginx(self.prefix, self.port))
 
     def _start_apache(self):
@@ -325,6 +329,22 @@ def start_nginx(prefix, port, address):
         assert old in text, "nginx/tegula/%s no longer says %s" % (source, old)
         with open(os.path.join(prefix, "tegula", name), "w") as f:
             f.write(text.replace(old, new))
+
+
+def lay_over_nginx(prefix, folder, replace):
+    """The files of a folder of nginx/, each text in replace changed, which all have to be in one."""
+    top, found = os.path.join(TOP, "nginx", folder), set()
+    for part in sorted(os.listdir(top)):
+        os.makedirs(os.path.join(prefix, "tegula", part))
+        for name in os.listdir(os.path.join(top, part)):
+            with open(os.path.join(top, part, name)) as f:
+                text = f.read()
+            for old, new in replace.items():
+                found.update({old} if old in text else set())
+                text = text.replace(old, new)
+            with open(os.path.join(prefix, "tegula", part, name), "w") as f:
+                f.write(text)
+    assert found == set(replace), "nginx/%s no longer says %r" % (folder, set(replace) - found)
 
 
 def run_nginx(prefix, port):
