@@ -13,10 +13,14 @@ struct tg_processing {
     tg_process_dsp dsp;
     tg_process_steps steps;
     float gain;
-    unsigned side, radius;   /* of the kernel; 1 and 0 without one */
-    size_t plane, row;       /* floats of a plane, of all planes of a row */
-    float *ring;             /* side rows; window row y is y % side */
-    float *sum;              /* of the kernel, one row */
+    unsigned side, radius; /* of the kernel; 1 and 0 without one */
+    size_t plane, row;     /* floats of a plane, of all planes of a row */
+    float *ring;           /* side rows; window row y is y % side */
+    float *sum;            /* of the kernel, one row */
+    /* where each sample decides alone what it becomes, and there are 256 of them: no floats */
+    bool tabled;
+    uint8_t table[TG_PROCESS_CHANNELS][256];
+    const uint8_t *last;     /* row pushed */
     uint32_t pushed, pulled; /* window rows, core rows */
 };
 
@@ -55,13 +59,54 @@ static void init_steps(tg_processing *p, const tg_image *image)
             set_range(&p->steps, image, c, process->range_min[c], process->range_max[c]);
 }
 
+static bool is_pointwise(const tg_plan *plan)
+{
+    const tg_process *p = &plan->process;
+    return plan->read_fmt.bits == 8 && plan->rows_fmt.bits == 8 && !p->shade && !p->matrix_rows &&
+           p->map == TG_MAP_NONE && !p->kernel_side;
+}
+
+/* All samples through the kernels, so that the table says what they would. */
+static void fill_table(tg_processing *p)
+{
+    unsigned channels = p->steps.in;
+    float *planes = p->ring;
+    uint8_t all[256 * TG_PROCESS_CHANNELS] = {0};
+    for (unsigned i = 0; i < 256 * channels; i++)
+        all[i] = (uint8_t)(i / channels);
+    p->dsp.load(planes, 256, all, 8, 256, &p->steps);
+    p->dsp.steps(planes, 256, 256, &p->steps);
+    p->dsp.store(all, planes, 256, p->plan->rows_fmt, p->gain, 256);
+    for (unsigned i = 0; i < 256 * channels; i++)
+        p->table[i % channels][i / channels] = all[i];
+}
+
+static void apply_table(const tg_processing *p, uint8_t *restrict to)
+{
+    const uint8_t *restrict from = p->last;
+    size_t n = p->plan->core.w;
+    unsigned channels = p->steps.in;
+    if (channels == 3) {
+        for (size_t x = 0; x < n; x++) {
+            to[3 * x] = p->table[0][from[3 * x]];
+            to[3 * x + 1] = p->table[1][from[3 * x + 1]];
+            to[3 * x + 2] = p->table[2][from[3 * x + 2]];
+        }
+        return;
+    }
+    for (size_t x = 0; x < n; x++)
+        for (unsigned c = 0; c < channels; c++)
+            to[channels * x + c] = p->table[c][from[channels * x + c]];
+}
+
 tg_processing *tg_processing_new(const tg_plan *plan, const tg_image *image, tg_err *err)
 {
     tg_processing *p = tg_new(sizeof *p);
     p->plan = plan;
     p->side = TG_MAX(plan->process.kernel_side, 1);
     p->radius = p->side / 2;
-    p->plane = plane_floats(plan);
+    p->tabled = is_pointwise(plan);
+    p->plane = p->tabled ? 256 : plane_floats(plan);
     p->row = TG_PROCESS_CHANNELS * p->plane;
     p->gain = plan->process.has_contrast ? plan->process.contrast : 1;
     tg_process_dsp_init(&p->dsp, tg_cpu_flags());
@@ -72,6 +117,8 @@ tg_processing *tg_processing_new(const tg_plan *plan, const tg_image *image, tg_
         return NULL;
     }
     p->sum = p->ring + p->side * p->row; /* not there without a kernel, nor used */
+    if (p->tabled)
+        fill_table(p);
     return p;
 }
 
@@ -103,6 +150,11 @@ void tg_processing_push(tg_processing *p, const void *row)
     const tg_plan *plan = p->plan;
     float *to = p->ring + p->pushed % p->side * p->row;
     size_t n = plan->window.w;
+    p->last = row;
+    if (p->tabled) {
+        p->pushed++;
+        return;
+    }
     p->dsp.load(to + p->radius, p->plane, row, plan->read_fmt.bits, n, &p->steps);
     p->dsp.steps(to + p->radius, p->plane, n, &p->steps);
     for (unsigned c = 0; c < p->steps.out && p->radius; c++)
@@ -139,6 +191,11 @@ void tg_processing_pull(tg_processing *p, void *row)
 {
     const tg_plan *plan = p->plan;
     int64_t y = (int64_t)plan->core.y + p->pulled;
+    if (p->tabled) {
+        apply_table(p, row);
+        p->pulled++;
+        return;
+    }
     const float *from = row_at(p, y) + plan->core.x;
     if (plan->process.kernel_side) {
         convolve(p, y);

@@ -15,7 +15,7 @@ void tg_processing_free(tg_processing *p); /* NULL is fine */
 
 /* The window rows [*first, *end) that the next core row still needs. */
 void tg_processing_want(const tg_processing *p, uint32_t *first, uint32_t *end);
-/* Takes the next window row, in read_fmt. */
+/* Takes the next window row, in read_fmt; the last one must still be there for pull. */
 void tg_processing_push(tg_processing *p, const void *row);
 /* Writes the next core row. */
 void tg_processing_pull(tg_processing *p, void *row);
