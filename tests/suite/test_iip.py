@@ -8,6 +8,7 @@ import xml.etree.ElementTree as xml
 import numpy
 
 import fixture
+import iipsrv_compare
 import server
 from test_mosaic import smooth
 
@@ -675,6 +676,14 @@ def test_explain():
         shown = subprocess.run([server.TEGULA, "--explain", "/x?FIF=%s&%s" % (name, query)], env=env, capture_output=True,
                                text=True).stdout
         assert words in shown, (query, shown)
+
+
+# -- beside another server
+
+def test_against_iipsrv():
+    """The same requests to Debian's server, where it is installed."""
+    wrong = iipsrv_compare.compare()
+    assert not wrong, "; ".join(wrong)
 
 
 # -- whatever is asked
