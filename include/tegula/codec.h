@@ -25,7 +25,8 @@ typedef enum tg_stored {
 /* One resolution of the image, as the file has it. */
 typedef struct tg_level {
     uint32_t width_px, height_px;
-    uint32_t tile_w_px, tile_h_px; /* unit of storage; for strips: width_px x rows per strip */
+    uint32_t tile_w_px, tile_h_px; /* unit of storage; for strips: width_px x rows per strip; for
+                                      pictures in one piece: what is decoded at once */
     uint32_t cols, rows;           /* tiles across and down */
     uint8_t max_reduction;         /* the decoder can give 1/2^k for k = 0 .. this (JPEG: 3) */
     tg_stored stored;
