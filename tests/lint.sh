@@ -117,7 +117,7 @@ for script in check serve conf/install.sh tests/*.sh .ci/run; do
 done | report "shell scripts parse"
 PYTHONDONTWRITEBYTECODE=1 python3 -c '
 import ast, glob
-for name in glob.glob("tests/suite/*.py") + glob.glob("bench/*.py"):
+for name in glob.glob("tests/*/*.py") + glob.glob("bench/*.py"):
     with open(name) as f:
         try:
             ast.parse(f.read(), name)
