@@ -19,6 +19,7 @@ extern char **environ;
 
 static const char usage[] =
     "Usage: tegula [OPTION]...\n"
+    "       tegula purge ID|URL... | --all\n"
     "A FastCGI image server for IIIF, between a web server and files of many formats.\n"
     "\n"
     "  --bind ADDRESS     listen on HOST:PORT, [IPv6]:PORT, :PORT or the path of a Unix socket;\n"
@@ -31,7 +32,30 @@ static const char usage[] =
     "  --formats          print what is read and what can be sent\n"
     "  --help, --version\n"
     "\n"
+    "purge takes away what memcached servers hold of images, or all that they hold.\n"
+    "\n"
     "Everything else is set by environment variables such as FILESYSTEM_PREFIX: see tegula(8).\n";
+
+/* tegula purge ID|URL...; tegula purge --all */
+static int purge(int n, char **named)
+{
+    tg_config config;
+    int status = 0;
+    bool all = n == 1 && strcmp(named[0], "--all") == 0;
+    for (int i = 0; i < n && !all; i++)
+        if (named[i][0] == '-' || !named[i][0])
+            n = 0;
+    if (n < 1) {
+        fputs("tegula: purge takes identifiers or URLs of images, or --all\n", stderr);
+        return EXIT_USAGE;
+    }
+    tg_config_read(&config, environ, stderr);
+    if (all)
+        return tg_serve_purge(&config, NULL, stdout);
+    for (int i = 0; i < n; i++)
+        status |= tg_serve_purge(&config, named[i], stdout);
+    return status;
+}
 
 typedef enum action {
     ACT_SERVE,
@@ -204,6 +228,8 @@ int main(int argc, char **argv)
 {
     arguments args;
     fill_standard_descriptors();
+    if (argc > 1 && strcmp(argv[1], "purge") == 0)
+        return purge(argc - 2, argv + 2);
     if (!parse_arguments(argc, argv, &args))
         return EXIT_USAGE;
     switch (args.action) {

@@ -35,6 +35,11 @@ void tg_service_refuse(const tg_service *service, const tg_request *request, con
  * Returns an exit status: 0 planned, 1 the request would be an error (said on out). */
 int tg_service_explain(tg_service *service, const char *url, FILE *out);
 
+/* `tegula purge`: takes away what memcached servers hold of a file, named by its identifier or any
+ * URL of it; all there is with NULL. What was done goes to out. Returns an exit status: 0 done, 1 a
+ * server could not be reached. */
+int tg_serve_purge(const tg_config *config, const char *named, FILE *out);
+
 /* HTTP status of an error kind. */
 int tg_status_of(tg_err_kind kind);
 

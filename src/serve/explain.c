@@ -1,8 +1,7 @@
 #include "serve/iip.h"
 #include "tegula/plan.h"
 
-/* A URL without scheme and authority, split at its first '?'. */
-static void split_url(const char *url, tg_str *path, tg_str *query)
+void tg_url_split(const char *url, tg_str *path, tg_str *query)
 {
     const char *authority = strstr(url, "://");
     if (authority) {
@@ -108,7 +107,7 @@ int tg_service_explain(tg_service *s, const char *url, FILE *out)
     tg_str path, query;
     tg_route route;
     tg_arena_reset(s->arena);
-    split_url(url, &path, &query);
+    tg_url_split(url, &path, &query);
     if (tg_route_find(s->config, path, query, s->arena, &route, &err)) {
         if (route.home)
             tg_buf_z(&text, "answer: the home page\n");

@@ -11,6 +11,7 @@ libtg_serve_a_SOURCES = \
 	src/serve/disposition.c \
 	src/serve/explain.c \
 	src/serve/iip.h \
+	src/serve/purge.c \
 	src/serve/records.c \
 	src/serve/records.h \
 	src/serve/route.c \

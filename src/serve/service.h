@@ -40,6 +40,9 @@ typedef struct tg_route {
     tg_str head, rest;
 } tg_route;
 
+/* A URL or path without scheme and authority, split at its first '?'. */
+void tg_url_split(const char *url, tg_str *path, tg_str *query);
+
 /* A path below a prefix of URI_MAP (the longest that ends at a slash or at the path's end), else
  * "IIIF=…" as the query, else the query as commands of IIP, whatever the path. Of IIP rest is a
  * whole query. TG_ERR_NOT_FOUND for what is no address at all. */

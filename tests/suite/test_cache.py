@@ -631,3 +631,68 @@ def test_a_server_that_is_cut_off_from_the_start():
             c.put()
             check_delays(c, delays=0)
             check_delays(c, delays=0, pause=2.5)
+
+
+# -- taking away
+
+def purge(c, *names):
+    """(exit status, output) of `tegula purge` in the environment of a site."""
+    env = server.base_environment()
+    env.update(c.site.settings)
+    done = subprocess.run([server.TEGULA, "purge", *names], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60)
+    return done.returncode, (done.stdout + done.stderr).decode()
+
+
+def test_purge_takes_away_one_image():
+    with Memcached() as a, Memcached(unix=True) as b, \
+            Cached(a.address + "," + b.address, CACHE_LAYOUT="nginx", MAX_IMAGE_CACHE_SIZE="10") as c:
+        c.put("a.tif")
+        c.put("b.tif")
+        os.mkdir(os.path.join(c.images, "sub"))
+        c.put("sub/c.tif")
+        names = ("a.tif", "b.tif", "sub%2Fc.tif")
+        for name in names:
+            for width in range(20, 40):
+                expect(c.get(full(name, "%d," % width)), 200)
+        keys = lambda: a.keys() + b.keys()
+        assert len(keys()) == 120, len(keys())
+        for name, left in (("a.tif", 80), (V3 + "sub%2Fc.tif/info.json", 40)):
+            status, text = purge(c, name)
+            assert status == 0 and len(keys()) == left, (text, keys())
+        assert not any("/a.tif/" in key or "/sub/c.tif/" in key for key in keys())
+        rendered = c.rendered()
+        time.sleep(1.1)  # workers look for purges once a second
+        expect(c.get(full("b.tif", "20,")), 200)  # one more, for the other server
+        for name in names:
+            expect(c.get(full(name, "20,")), 200)
+        assert c.rendered() == rendered + 2, c.site.log_text()[-2000:]
+        status, text = purge(c, "https://img.example.org/iiif/b.tif/full/max/0/default.jpg", "a.tif")
+        assert status == 0 and not any("b.tif" in key for key in keys()), (text, keys())
+
+
+def test_purge_all():
+    for layout in ("", "nginx"):
+        with Memcached() as m, Cached(m.address, CACHE_LAYOUT=layout, MAX_IMAGE_CACHE_SIZE="10") as c:
+            c.put()
+            m.set("of-others", b"x")
+            expect(c.get(full("a.tif")), 200)
+            expect(c.get(full("a.tif")), 200)
+            status, text = purge(c, "--all")
+            assert status == 0 and "new generation" in text, text
+            assert m.value("of-others") == b"x" and not any(key.startswith("/") for key in m.keys())
+            time.sleep(1.1)
+            expect(c.get(full("a.tif")), 200)
+            assert c.rendered() == 2
+
+
+def test_purge_says_what_it_could_not_reach():
+    with Memcached() as a, Memcached() as b, Cached(a.address + "," + b.address) as c:
+        b.kill()
+        status, text = purge(c, "a.tif")
+        assert status == 1 and b.address + ": cannot be reached" in text and "0 answers deleted" in text, text
+    with Cached() as c:
+        status, text = purge(c, "a.tif")
+        assert status == 1 and "MEMCACHED_SERVERS" in text
+    for names in ((), ("--none",), ("",), ("--all", "a.tif")):
+        assert purge(c, *names)[0] == 2, names
