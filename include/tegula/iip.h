@@ -32,6 +32,7 @@ typedef struct tg_iip_image {
     bool set;
     tg_str identifier; /* decoded once */
     unsigned view;     /* horizontal: page of a stack; 0 = none in particular */
+    int layers;        /* of JPEG 2000; 0 = not given */
 } tg_iip_image;
 
 /* One OBJ, with the state of the commands before it. */
@@ -47,7 +48,6 @@ typedef struct tg_iip {
     tg_iip_output output;
     tg_iip_image image;
     tg_job job; /* modifiers and format; of a view also region and size */
-    int layers; /* of JPEG 2000; 0 = not given */
     /* where, as the command says it; nothing is known of the image yet */
     int64_t resolution, tile, last_tile;
     int64_t x1, y1, x2, y2;

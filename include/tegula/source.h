@@ -44,8 +44,14 @@ void tg_sources_clear(tg_sources *cache);
  * the prefix. The file is stat'ed at every call, so a replaced file is seen at once.
  * Returns a source to give back with tg_source_release, NULL on failure. */
 tg_source *tg_source_get(tg_sources *cache, tg_str identifier, tg_err *err);
-/* The same for a page that is named beside the identifier; 0: as tg_source_get. */
-tg_source *tg_source_get_page(tg_sources *cache, tg_str identifier, unsigned page, tg_err *err);
+
+/* What may be named beside the identifier. */
+typedef struct tg_view {
+    unsigned page; /* 0: as the identifier says */
+    int layers;    /* of JPEG 2000, at most the configuration's; 0: as the configuration says */
+} tg_view;
+
+tg_source *tg_source_get_view(tg_sources *cache, tg_str identifier, tg_view view, tg_err *err);
 void tg_source_release(tg_sources *cache, tg_source *source); /* NULL is fine */
 
 /* Is the file behind a source still what it was when it was opened? One written in place while it

@@ -97,7 +97,7 @@ bool tg_iip_lyr(tg_str s, tg_iip *iip)
     int64_t v;
     if (!tg_iip_whole(s, &v) || v < 1)
         return false;
-    iip->layers = (int)v;
+    iip->image.layers = (int)v;
     return true;
 }
 

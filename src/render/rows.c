@@ -35,6 +35,8 @@ tg_rows *tg_rows_new(const tg_plan *plan, tg_image *image, tg_err *err)
     r->band = tg_image_alloc(TG_MIN(plan->band_px, plan->window.h), r->band_stride, err);
     if (!r->band)
         goto fail;
+    if (plan->process.ranges && !tg_image_find_range(image, err))
+        goto fail;
     if (plan->processed) {
         r->processing = tg_processing_new(plan, image, err);
         r->core = r->processing ? tg_image_alloc(plan->core.w, tg_pixfmt_bytes(plan->rows_fmt), err)

@@ -18,11 +18,12 @@ static tg_str with_blanks(tg_str s, tg_arena *arena)
 tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err)
 {
     tg_str id = image->identifier;
-    tg_source *source = tg_source_get_page(s->sources, id, image->view, err);
+    tg_view view = {.page = image->view, .layers = image->layers};
+    tg_source *source = tg_source_get_view(s->sources, id, view, err);
     if (source || err->kind != TG_ERR_NOT_FOUND || !memchr(id.p, '+', id.n))
         return source;
     tg_err again = {0};
-    source = tg_source_get_page(s->sources, with_blanks(id, s->arena), image->view, &again);
+    source = tg_source_get_view(s->sources, with_blanks(id, s->arena), view, &again);
     if (source)
         *err = (tg_err){0};
     return source;
@@ -100,7 +101,7 @@ static tg_str picture_key(tg_service *s, const tg_iip *iip, const tg_source *sou
 {
     const tg_rect *g = &plan->geometry.region;
     return tg_arena_printf(s->arena, "iip|%u|%s|%d|%d|%u,%u,%u,%u|%ux%u|%.*s", source->page,
-                           tg_formats[plan->format].extension, iip->layers,
+                           tg_formats[plan->format].extension, iip->image.layers,
                            iip->job.region == TG_REGION_LEVEL ? (int)iip->job.level : -1, g->x,
                            g->y, g->w, g->h, plan->geometry.w, plan->geometry.h,
                            TG_STR_ARG(tg_job_modifiers(&iip->job, s->arena)));

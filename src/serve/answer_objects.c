@@ -30,8 +30,12 @@ static void put_levels(const tg_image *image, tg_iip_facts *f)
     f->tile_h_px = all.tile_h_px;
 }
 
-static void put_samples(const tg_image *image, tg_iip_facts *f)
+/* A range that cannot be found is that of the sample type. */
+static void put_samples(tg_image *image, bool range_wanted, tg_iip_facts *f)
 {
+    tg_err ignored = {0};
+    if (range_wanted)
+        tg_image_find_range(image, &ignored);
     f->bits = image->stored_bits ? image->stored_bits : image->native.bits;
     f->channels = TG_MIN(tg_native_channels(image->native), TG_IIP_CHANNELS_MAX);
     for (unsigned c = 0; c < f->channels; c++)
@@ -73,7 +77,7 @@ static void gather_facts(tg_service *s, const tg_iip_object *o, tg_image *image,
     *f = (tg_iip_facts){.dpi_x = on_side ? image->dpi_y : image->dpi_x,
                         .dpi_y = on_side ? image->dpi_x : image->dpi_y};
     put_levels(image, f);
-    put_samples(image, f);
+    put_samples(image, tg_str_eq_nocase(o->name, TG_STR("Min-Max-sample-values")), f);
     put_costly(s, o, image, f);
 }
 

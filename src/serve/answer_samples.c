@@ -101,7 +101,7 @@ static bool many_tiles(tg_service *s, const tg_request *request, tg_iip *iip, tg
     if (!find_block(&all, iip, &b, err))
         return false;
     tg_str what = tg_arena_printf(s->arena, "til|%" PRId64 "|%" PRId64 "-%" PRId64 "|%d|%.*s",
-                                  iip->resolution, iip->tile, iip->last_tile, iip->layers,
+                                  iip->resolution, iip->tile, iip->last_tile, iip->image.layers,
                                   TG_STR_ARG(tg_job_modifiers(&iip->job, s->arena)));
     tg_answer_text(s, request, source, what, tg_iip_media_type(TG_IIP_NETFPX), r);
     return r->status == 304 || (put_block(s, source->image, &all, iip, &b, &r->body, err) &&

@@ -22,6 +22,7 @@ typedef struct entry {
     uint64_t hash;
     unsigned on_loan;
     bool linked;
+    int layers;
     size_t path_n;
     char path[];
 } entry;
@@ -77,7 +78,7 @@ void tg_sources_free(tg_sources *c)
  * file must exist to be an entry. */
 static uint64_t hash_of(const tg_path *path)
 {
-    uint64_t h = 0xcbf29ce484222325u ^ path->page;
+    uint64_t h = 0xcbf29ce484222325u ^ path->page ^ (uint64_t)path->layers << 32;
     for (size_t i = 0; i < path->n; i++)
         h = (h ^ (unsigned char)path->text[i]) * 0x100000001b3u;
     return h ^ h >> 32;
@@ -91,8 +92,8 @@ static entry **bucket_of(tg_sources *c, uint64_t hash)
 static entry *find(tg_sources *c, const tg_path *path, uint64_t hash)
 {
     entry *e = *bucket_of(c, hash);
-    while (e && !(e->hash == hash && e->source.page == path->page && e->path_n == path->n &&
-                  memcmp(e->path, path->text, path->n) == 0))
+    while (e && !(e->hash == hash && e->source.page == path->page && e->layers == path->layers &&
+                  e->path_n == path->n && memcmp(e->path, path->text, path->n) == 0))
         e = e->next_in_bucket;
     return e;
 }
@@ -172,7 +173,10 @@ static tg_image *open_once(tg_sources *c, const tg_path *path, tg_identity *id, 
     if (fd < 0)
         return NULL;
     id->fingerprint = tg_file_fingerprint(fd, id->size_bytes);
-    tg_image *image = tg_image_open(fd, id->size_bytes, path->page, &c->options, err);
+    tg_read_options options = c->options;
+    if (path->layers)
+        options.max_layers = path->layers;
+    tg_image *image = tg_image_open(fd, id->size_bytes, path->page, &options, err);
     if (!image) {
         close(fd);
         if (err->kind != TG_ERR_NOT_FOUND)
@@ -211,6 +215,7 @@ static entry *open_entry(tg_sources *c, const tg_path *path, uint64_t hash, tg_e
     e->source = (tg_source){.image = image, .identity = id, .page = path->page};
     e->source.identity.name = (tg_str){e->path + prefix_n, path->n - prefix_n};
     e->hash = hash;
+    e->layers = path->layers;
     e->path_n = path->n;
     memcpy(e->path, path->text, path->n);
     return e;
@@ -237,16 +242,23 @@ static bool locate(const tg_sources *c, tg_str identifier, tg_path *path, tg_ide
 
 tg_source *tg_source_get(tg_sources *c, tg_str identifier, tg_err *err)
 {
-    return tg_source_get_page(c, identifier, 0, err);
+    return tg_source_get_view(c, identifier, (tg_view){0}, err);
 }
 
-tg_source *tg_source_get_page(tg_sources *c, tg_str identifier, unsigned page, tg_err *err)
+/* The configuration's layers are the most there may be. */
+static int layers_of(const tg_sources *c, int asked)
+{
+    return c->options.max_layers > 0 ? TG_MIN(asked, c->options.max_layers) : asked;
+}
+
+tg_source *tg_source_get_view(tg_sources *c, tg_str identifier, tg_view view, tg_err *err)
 {
     tg_path path;
     tg_identity id;
     bool there = locate(c, identifier, &path, &id, err);
-    if (page)
-        path.page = page;
+    if (view.page)
+        path.page = view.page;
+    path.layers = layers_of(c, view.layers);
     if (!there && err->kind != TG_ERR_NOT_FOUND)
         return NULL;
     uint64_t hash = hash_of(&path);

@@ -32,6 +32,7 @@ bool tg_path_whole(const tg_config *config, tg_str identifier, tg_path *out, tg_
     tg_str prefix = tg_str_of(config->filesystem_prefix), directory, name;
     tg_str suffix = tg_str_of(config->filesystem_suffix);
     out->page = 0;
+    out->layers = 0;
     out->n = 0;
     if (identifier.n && memchr(identifier.p, 0, identifier.n))
         return tg_fail(err, TG_ERR_BAD_REQUEST, "identifier: a zero byte cannot be in it");

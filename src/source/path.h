@@ -13,6 +13,7 @@ typedef struct tg_path {
     size_t n;
     size_t directory_n; /* FILESYSTEM_PREFIX up to and with its last slash; 0 = working directory */
     unsigned page;
+    int layers; /* of JPEG 2000, instead of the configuration's; 0 = those */
 } tg_path;
 
 /* The path of an identifier as a whole, page 0. On failure *out is no path, but safe to compare. */
