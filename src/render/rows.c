@@ -38,8 +38,6 @@ tg_rows *tg_rows_new(const tg_plan *plan, tg_image *image, tg_err *err)
     if (plan->process.ranges && !tg_image_find_range(image, err))
         goto fail;
     if (plan->processed) {
-        if (!tg_image_find_range(image, err))
-            goto fail;
         r->processing = tg_processing_new(plan, image, err);
         r->core = r->processing ? tg_image_alloc(plan->core.w, tg_pixfmt_bytes(plan->rows_fmt), err)
                                 : NULL;
