@@ -32,10 +32,14 @@ class Driver:
         self.process = subprocess.Popen(["node", os.path.join(packages.HERE, "drive.js"), modules, program],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         atexit.register(self.stop)
+        self._answer()
 
     def ask(self, command, **how):
         self.process.stdin.write(json.dumps(dict(how, command=command)) + "\n")
         self.process.stdin.flush()
+        return self._answer()
+
+    def _answer(self):
         line = self.process.stdout.readline()
         assert line, "the driver of Chromium died"
         answer = json.loads(line)
@@ -93,11 +97,9 @@ class Page:
     def view(self, x, y, scale):
         self.ask("view", x=x, y=y, scale=scale)
 
-    def wheel(self, x, y, by):
-        self.ask("wheel", x=x, y=y, by=by)
-
-    def evaluate(self, script):
-        return self.ask("evaluate", script=script)
+    def browse(self, x, y, turns):
+        """turns: of the mouse's wheel, each in pixels that a page would scroll by."""
+        self.ask("browse", x=x, y=y, turns=turns)
 
     def report(self):
         return self.ask("report")

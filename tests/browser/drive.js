@@ -1,5 +1,5 @@
 // Drives Chromium for chromium.py: one command a line on standard input, one answer a line on standard
-// output, both JSON. usage: node drive.js NODE_MODULES CHROMIUM
+// output, both JSON; the first one is Chromium's version. usage: node drive.js NODE_MODULES CHROMIUM
 'use strict';
 const path = require('path');
 const readline = require('readline');
@@ -23,7 +23,6 @@ function watch(to) {
   to.on('requestfinished', ended);
   to.on('requestfailed', (request) => {
     ended(request);
-    // A viewer that moves on gives up what it no longer needs.
     const reason = request.failure().errorText;
     seen.failures.push({ url: request.url(), reason });
   });
@@ -71,14 +70,17 @@ const commands = {
     await page.evaluate(([x, y, scale]) => { window.view(x, y, scale); }, [x, y, scale]);
     await idle();
   },
-  async wheel({ x, y, by }) {
+  // As a person goes about: zooms in and out in haste over one place, then drags.
+  async browse({ x, y, turns }) {
     await page.mouse.move(x, y);
-    await page.mouse.wheel(0, by);
-    await page.waitForTimeout(300);
+    for (const by of turns) {
+      await page.mouse.wheel(0, by);
+      await page.waitForTimeout(40);
+    }
+    await page.mouse.down();
+    await page.mouse.move(x - 90, y - 60, { steps: 5 });
+    await page.mouse.up();
     await idle();
-  },
-  async evaluate({ script }) {
-    return page.evaluate(script);
   },
   async shoot({ file }) {
     require('fs').writeFileSync(file, await idle());
@@ -102,6 +104,7 @@ async function main() {
       '--enable-unsafe-swiftshader', // WebGL without a graphics card
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   });
+  process.stdout.write(JSON.stringify({ value: browser.version() }) + '\n');
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const { command, ...how } = JSON.parse(line);
     let answer;

@@ -64,7 +64,7 @@ def _fetched(versions):
             continue
         if done.returncode == 0:
             return {each["name"]: os.path.join(archives, each["filename"]) for each in json.loads(done.stdout)}
-        said = "npm: " + " ".join(done.stderr.split())[:200]
+        said = "npm: " + " ".join((done.stderr + done.stdout).split())[:200]
     raise Unavailable(said)
 
 

@@ -4,8 +4,10 @@ import unittest
 
 import numpy
 
+import chromium
+import views
 from pictures import source
-from tour import FULL_DB, STRETCHED_DB, Tour, dzi_tile, iiif_tile, iip_tile, zoomify_tile
+from tour import FULL_DB, STRETCHED_DB, Tour, complaints, dzi_tile, iiif_tile, iip_tile, zoomify_tile
 from viewer_site import IIP, has_iip, site
 
 def tour(name, kind, file, tile_name, url, drawer="canvas", shown=None, screen=None, **asked):
@@ -33,6 +35,20 @@ def test_iiif_3_webgl():
 def test_iiif_3_on_a_fine_screen():
     tour("iiif3-fine", "iiif", "deflate", iiif_tile, drawer="webgl", url="/iiif/3/%s/info.json",
          screen={"size": (400, 300), "ratio": 2})
+
+
+def test_haste():
+    """What a viewer gives up on its way is not missed, and what it ends with is there."""
+    img = source("jpeg")
+    address = site().page("openseadragon", kind="iiif", url="%s/iiif/3/%s/info.json" % (site().base, img.name),
+                          drawer="canvas")
+    with chromium.Page(address, (800, 600)) as page:
+        for _ in range(2):
+            page.browse(300, 200, [-120] * 12 + [120] * 9 + [-120] * 6)
+        shot, _, _ = page.shoot("openseadragon-haste")
+        assert not complaints(page), complaints(page)
+        drawn = (shot != views.BACKGROUND).any(2)
+        assert drawn.all(), "%d pixels in the middle of the image are not drawn" % (~drawn).sum()
 
 
 def test_deep_zoom():

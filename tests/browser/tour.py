@@ -63,12 +63,12 @@ class Tour:
     def go(self):
         with chromium.Page(self.url, self.size, self.ratio) as self.page:
             self.page.shoot(self.name + "-home")
-            problem = None
+            problems = []
             try:
                 self.go_round()
             except AssertionError as error:
-                problem = str(error)
-            problems = [problem] * bool(problem) + self.complaints()
+                problems.append(str(error))
+            problems += complaints(self.page, self.harmless)
             assert not problems, self.name + ": " + "; ".join(problems)
 
     def go_round(self):
@@ -107,15 +107,15 @@ class Tour:
         """Every tile that is in view was asked for and came."""
         came = [urllib.parse.unquote(r["url"]) for r in self.page.report()["replies"] if r["status"] == 200]
         missing = [self.tile_name(self.img, *at) for at in tiles_in_view(self.img, x, y, self.canvas)]
-        missing = [tile for tile in missing
-                   if not any(re.search(tile, url) for url in came)]
+        missing = [tile for tile in missing if not any(re.search(tile, url) for url in came)]
         assert not missing, "never asked for %s" % missing[:4]
 
-    def complaints(self):
-        """What was refused, what failed, and what the viewer said of it."""
-        report = self.page.report()
-        found = ["refused: %d %s" % (r["status"], r["url"]) for r in report["replies"] if r["status"] >= 400]
-        # A viewer that moves on gives up what it no longer needs.
-        found += ["failed: %(reason)s %(url)s" % f for f in report["failures"] if f["reason"] != "net::ERR_ABORTED"]
-        found += ["error: " + e for e in report["errors"]]
-        return [each for each in found if not any(text in each for text in self.harmless)][:4]
+
+def complaints(page, harmless=()):
+    """What was refused, what failed, and what the viewer said of it."""
+    report = page.report()
+    found = ["refused: %d %s" % (r["status"], r["url"]) for r in report["replies"] if r["status"] >= 400]
+    # A viewer that moves on gives up what it no longer needs.
+    found += ["failed: %(reason)s %(url)s" % f for f in report["failures"] if f["reason"] != "net::ERR_ABORTED"]
+    found += ["error: " + e for e in report["errors"]]
+    return [each for each in found if not any(text in each for text in harmless)][:4]
