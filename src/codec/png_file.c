@@ -13,6 +13,7 @@
 
 #define INFLATE_BYTES    131072 /* libpng's and zlib's own, beside rows */
 #define MAX_DEFLATE_GAIN 1032   /* bytes out of one, at best (zlib, "Maximum compression factor") */
+#define LEAST_PART       16     /* of a picture cut short, as one in so many */
 
 /* libpng reads so much at once; of a file cut short the last part is lost. */
 #define LENIENT_BYTES 256
@@ -55,6 +56,21 @@ static void describe(png_file *p)
     p->flat.costly = p->header.interlaced;
 }
 
+static uint64_t pixel_bytes(const tg_png_header *h)
+{
+    static const uint8_t samples[7] = {[0] = 1, [2] = 3, [3] = 1, [4] = 2, [6] = 4};
+
+    return ((uint64_t)h->width_px * samples[h->colour_type] * h->bits + 7) / 8 * h->height_px;
+}
+
+/* Of a picture that is cut short some part is there; if not, its header lies, and no work or memory
+ * is due to it, nor with STRICT=0 the time to fill it with white. */
+static bool can_be_part(const tg_png_header *h, uint64_t size_bytes, tg_err *err)
+{
+    return pixel_bytes(h) / MAX_DEFLATE_GAIN / LEAST_PART <= size_bytes ||
+           tg_fail(err, TG_ERR_CORRUPT, "the image file is cut short");
+}
+
 static tg_image *png_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
 {
     tg_png_header header;
@@ -64,7 +80,7 @@ static tg_image *png_open(int fd, uint64_t size_bytes, unsigned page, tg_err *er
         tg_fail(err, TG_ERR_NOT_FOUND, "a PNG file has one picture");
         return NULL;
     }
-    if (!tg_png_header_read(fd, size_bytes, &header, err))
+    if (!tg_png_header_read(fd, size_bytes, &header, err) || !can_be_part(&header, size_bytes, err))
         return NULL;
     p = tg_new(sizeof *p);
     tg_flat_init(&p->flat, &tg_png_codec, &png_ops, fd, size_bytes, header.width_px,
@@ -161,13 +177,6 @@ static bool read_interlaced(png_file *p, tg_err *err)
         for (uint32_t y = 0; y < p->header.height_px; y++)
             png_read_row(p->png, NULL, p->raster + y * stride);
     return true;
-}
-
-static uint64_t pixel_bytes(const tg_png_header *h)
-{
-    static const uint8_t samples[7] = {[0] = 1, [2] = 3, [3] = 1, [4] = 2, [6] = 4};
-
-    return ((uint64_t)h->width_px * samples[h->colour_type] * h->bits + 7) / 8 * h->height_px;
 }
 
 /* A file too short for its pixels, however well they compress, need not be begun. */
