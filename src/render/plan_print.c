@@ -12,6 +12,16 @@ static void print_fmt(tg_buf *out, const char *key, tg_pixfmt f)
     tg_buf_printf(out, "%s: %s %u bit\n", key, names[f.channels % 5], f.bits);
 }
 
+static void print_process(const tg_plan *plan, tg_buf *out)
+{
+    if (!plan->processed && !plan->equalise && !plan->binary)
+        return;
+    tg_arena *arena = tg_arena_new();
+    tg_buf_printf(out, "pixels:%.*s%s%s\n", TG_STR_ARG(tg_process_text(&plan->process, arena)),
+                  plan->equalise ? " equalise" : "", plan->binary ? " binary" : "");
+    tg_arena_free(arena);
+}
+
 static const char *way_name(const tg_plan *plan)
 {
     if (plan->cropped)
@@ -41,6 +51,7 @@ void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out)
     tg_buf_printf(out, "tiles: %u\n", plan->tiles);
     tg_buf_printf(out, "filter: %s\n", plan->resample ? tg_filter_name(plan->filter) : "none");
     tg_buf_printf(out, "step: %.6f %.6f\n", plan->x.step, plan->y.step);
+    print_process(plan, out);
     tg_buf_printf(out, "colour: %s\n", plan->colour ? "to sRGB" : "as read");
     tg_buf_printf(out, "turn: %s%s\n", plan->mirror ? "!" : "", angle);
     print_fmt(out, "read", plan->read_fmt);

@@ -1,10 +1,13 @@
 #include "render/tone.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "render/chain.h"
 #include "render/rows.h"
+#include "tegula/arena.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tegula/raster.h"
@@ -13,10 +16,11 @@
 #define KEPT_MAX        4
 #define MAX_PIXEL_BYTES 8
 
+/* Enough for the text of all steps at once. */
+#define KEY_BYTES 2048
+
 typedef struct histogram {
-    bool used;
-    bool gray; /* of gray made of colours, or of the result's own */
-    tg_process process;
+    char key[KEY_BYTES]; /* of the steps before it; empty: none is here */
     uint64_t bins[256];
 } histogram;
 
@@ -174,30 +178,33 @@ static bool read_histogram(const tg_config *config, tg_image *image, const tg_pl
     return ok;
 }
 
-/* The kept one of the same steps. A kernel turned for the image's orientation is the same for all
- * plans of the image; unused members are zero. */
-static histogram *find_histogram(kept *k, const tg_plan *plan)
+/* The steps as text, and whether gray was made of colours. A kernel is turned for the image's
+ * orientation, the same for all plans of the image. */
+static void write_key(const tg_plan *plan, char key[KEY_BYTES])
 {
-    for (unsigned i = 0; i < KEPT_MAX; i++) {
-        histogram *h = &k->histograms[i];
-        if (h->used && h->gray == plan->gray &&
-            memcmp(&h->process, &plan->process, sizeof h->process) == 0)
-            return h;
-    }
+    tg_arena *arena = tg_arena_new();
+    snprintf(key, KEY_BYTES, "%d%.*s", plan->gray,
+             TG_STR_ARG(tg_process_text(&plan->process, arena)));
+    tg_arena_free(arena);
+}
+
+static const histogram *find_histogram(const kept *k, const char *key)
+{
+    for (unsigned i = 0; i < KEPT_MAX; i++)
+        if (strcmp(k->histograms[i].key, key) == 0)
+            return &k->histograms[i];
     return NULL;
 }
 
-static histogram *make_histogram(const tg_config *config, tg_image *image, const tg_plan *plan,
-                                 tg_err *err)
+static const histogram *make_histogram(const tg_config *config, tg_image *image,
+                                       const tg_plan *plan, const char *key, tg_err *err)
 {
     kept *k = kept_of(image);
     histogram *h = &k->histograms[k->next];
     memset(h, 0, sizeof *h);
     if (!read_histogram(config, image, plan, h, err))
         return NULL;
-    h->used = true;
-    h->gray = plan->gray;
-    memcpy(&h->process, &plan->process, sizeof h->process);
+    memcpy(h->key, key, KEY_BYTES);
     k->next = (k->next + 1) % KEPT_MAX;
     return h;
 }
@@ -205,9 +212,11 @@ static histogram *make_histogram(const tg_config *config, tg_image *image, const
 bool tg_tone_table(const tg_config *config, tg_image *image, const tg_plan *plan, uint8_t lut[256],
                    tg_err *err)
 {
-    const histogram *h = find_histogram(kept_of(image), plan);
+    char key[KEY_BYTES] = "";
+    write_key(plan, key);
+    const histogram *h = find_histogram(kept_of(image), key);
     if (!h)
-        h = make_histogram(config, image, plan, err);
+        h = make_histogram(config, image, plan, key, err);
     if (!h)
         return false;
     if (plan->binary)
