@@ -60,11 +60,17 @@ def chunk(kind, data):
 
 def png(name, pixels, colour, bits=8, chunks=()):
     """chunks: (kind, data) pairs that stand before the pixels."""
+    rows = pixels if bits < 16 else pixels.astype(">u2")
+    rows = fixture.pack_bits(rows, bits) if bits < 8 else rows
+    lines = b"".join(b"\0" + row.tobytes() for row in rows)
+    return png_of(name, pixels.shape[1], pixels.shape[0], colour, lines, bits, chunks)
+
+
+def png_of(name, w, h, colour, lines, bits=8, chunks=()):
+    """lines: the bytes to deflate, which may be others than the header promises."""
+    head = struct.pack(">LLBBBBB", w, h, bits, colour, 0, 0, 0)
+
     def make(path):
-        rows = pixels if bits < 16 else pixels.astype(">u2")
-        rows = fixture.pack_bits(rows, bits) if bits < 8 else rows
-        lines = b"".join(b"\0" + row.tobytes() for row in rows)
-        head = struct.pack(">LLBBBBB", pixels.shape[1], pixels.shape[0], bits, colour, 0, 0, 0)
         with open(path, "wb") as f:
             f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head))
             for each in chunks:

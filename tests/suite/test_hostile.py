@@ -238,6 +238,26 @@ def test_lying_tags():
     survive(fixture.root(), names[:2], ("/full/!100,100/0/default.jpg", "/full/max/0/default.png", "/full/pct:1/0/default.png"))
 
 
+def test_headers_of_tall_and_wide_pictures():
+    """Sizes that nothing contradicts until the pixels are read: no time and memory for them before."""
+    names = []
+    for w, h in ((700, 15008244), (100, 20000000), (20000000, 100), (60000, 60000), (1, 2 ** 31 - 1), (2 ** 31 - 1, 1)):
+        for compression in (fixture.NONE, fixture.DEFLATE):
+            tags = {256: (4, [w]), 257: (4, [h]), 278: (4, [h])}
+            names.append(fixture.once("lie/strip-%d-%dx%d.tif" % (compression, w, h),
+                                      lambda path: striped(path, tags, compression)))
+        for data in (3000, 3000000):
+            names.append(kinds.png_of("lie/%dx%d-%d.png" % (w, h, data), w, h, kinds.TRUE, os.urandom(data)))
+    for settings in ({}, {"STRICT": 0}):
+        survive(fixture.root(), names, **settings)
+        survive(fixture.root(), names, ("/full/max/0/default.png", "/full/pct:0.01/0/default.jpg"), **settings)
+
+
+def striped(path, tags, compression):
+    with fixture.Tiff(path) as tiff:
+        tiff.page(fixture.ramp(64, 64), tile=None, rows=64, compression=compression, tags=tags)
+
+
 def test_directories_without_end():
     def endless(path):
         with fixture.Tiff(path) as tiff:
