@@ -7,6 +7,7 @@
 #include "tegula/samples.h"
 
 #define MAX_TILES  1024
+#define MAX_PX     ((int64_t)MAX_TILES * 256 * 256) /* fewer of larger tiles */
 #define MAX_VALUES 65536
 
 /* ---- TIL ---- */
@@ -76,8 +77,11 @@ static bool find_block(const tg_resolutions *all, const tg_iip *iip, tile_block 
     b->x1 = TG_MAX(xa, xb);
     b->y0 = iip->tile / b->cols;
     b->y1 = iip->last_tile / b->cols;
-    if ((b->x1 - b->x0 + 1) * (b->y1 - b->y0 + 1) > MAX_TILES)
+    int64_t n = (b->x1 - b->x0 + 1) * (b->y1 - b->y0 + 1);
+    if (n > MAX_TILES)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "TIL: more than %d tiles", MAX_TILES);
+    if (n > 1 && n * all->tile_w_px * all->tile_h_px > MAX_PX)
+        return tg_fail(err, TG_ERR_TOO_LARGE, "TIL: more pixels than one answer holds");
     return true;
 }
 
