@@ -5,9 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tegula/codec.h"
 #include "tegula/config.h"
-#include "tegula/encoder.h"
 #include "tegula/log.h"
 #include "tegula/num.h"
 #include "tegula/serve.h"
@@ -171,18 +169,6 @@ static int explain(const char *url)
     return status;
 }
 
-static int print_formats(void)
-{
-    puts("Read, whatever the file is called:");
-    for (const tg_codec *const *codec = tg_codecs; *codec; codec++)
-        printf("  %-10s %s\n", (*codec)->name, (*codec)->help);
-    puts("Sent:");
-    for (unsigned i = 0; i < TG_FORMATS; i++)
-        if (tg_formats[i].available)
-            printf("  %-10s %s\n", tg_formats[i].extension, tg_formats[i].media_type);
-    return 0;
-}
-
 static void log_lines(char *text)
 {
     for (char *next, *line = text; *line; line = next) {
@@ -244,7 +230,8 @@ int main(int argc, char **argv)
     case ACT_EXPLAIN:
         return explain(args.url);
     case ACT_FORMATS:
-        return print_formats();
+        tg_formats_print(stdout);
+        return 0;
     case ACT_SERVE:
         break;
     }

@@ -33,6 +33,10 @@ typedef struct tg_uri_map {
     tg_protocol protocol;
 } tg_uri_map;
 
+/* Of MAX_IMAGE_CACHE_SIZE this share is for finished answers, the rest for decoded tiles, which
+ * save more: each serves many answers. */
+#define TG_ANSWERS_SHARE 0.25
+
 typedef struct tg_config {
     /* log */
     int verbosity;

@@ -40,6 +40,9 @@ int tg_service_explain(tg_service *service, const char *url, FILE *out);
  * server could not be reached. */
 int tg_serve_purge(const tg_config *config, const char *named, FILE *out);
 
+/* --formats: what this build reads and what it can send. */
+void tg_formats_print(FILE *out);
+
 /* HTTP status of an error kind. */
 int tg_status_of(tg_err_kind kind);
 

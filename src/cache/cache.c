@@ -40,11 +40,11 @@ static uint64_t poll_until(const tg_cache *c)
     return tg_clock_us() + (uint64_t)c->config->memcached_poll_ms * MS;
 }
 
-/* Half of MAX_IMAGE_CACHE_SIZE; the other half holds decoded tiles. */
 static size_t budget(const tg_config *config)
 {
-    double half = config->image_cache_mib / 2 * 1048576;
-    return (size_t)TG_MIN(half, (double)(config->memory_bytes / MEMORY_SHARE));
+    double bytes = config->image_cache_mib * TG_ANSWERS_SHARE * 1048576;
+    double most = (double)config->memory_bytes / MEMORY_SHARE;
+    return (size_t)TG_MIN(bytes, most);
 }
 
 tg_cache *tg_cache_new(const tg_config *config)

@@ -140,7 +140,7 @@ const tg_variable tg_variables[] = {
 
     /* caches */
     {{"MAX_IMAGE_CACHE_SIZE", "10", "0 to 1048576",
-      "MiB that a worker keeps, half for decoded tiles, half for answers, 0 = none"},
+      "MiB that a worker keeps: 3/4 decoded tiles, 1/4 answers, 0 = none"},
      NUMBER(DECIMAL, image_cache_mib, 0, 1048576)},
     {{"MEMCACHED_SERVERS", "", "host[:port] or a socket's path, up to 32, with commas between",
       "memcached servers (1.6 or newer) that keep answers, empty = none"},

@@ -30,9 +30,8 @@ tg_service *tg_service_new(const tg_config *config)
     s->lasting = tg_arena_new();
     s->settings = tg_answer_settings(config, s->lasting);
     tg_image_set_ceiling(config->memory_bytes);
-    /* the other half holds answers, see tg_cache_new */
-    tg_tile_cache_set_budget(
-        TG_MIN((uint64_t)(config->image_cache_mib / 2 * 1048576), config->memory_bytes / 4));
+    double tiles = config->image_cache_mib * (1 - TG_ANSWERS_SHARE) * 1048576;
+    tg_tile_cache_set_budget(TG_MIN((uint64_t)tiles, config->memory_bytes / 4));
     s->cache = tg_cache_new(config);
     pressed = s->cache;
     tg_image_on_pressure(give_back);

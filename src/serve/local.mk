@@ -10,6 +10,7 @@ libtg_serve_a_SOURCES = \
 	src/serve/answer_tiles.c \
 	src/serve/disposition.c \
 	src/serve/explain.c \
+	src/serve/formats.c \
 	src/serve/iip.h \
 	src/serve/purge.c \
 	src/serve/records.c \
