@@ -42,9 +42,8 @@ static uint64_t poll_until(const tg_cache *c)
 
 static size_t budget(const tg_config *config)
 {
-    double bytes = config->image_cache_mib * TG_ANSWERS_SHARE * 1048576;
-    double most = (double)config->memory_bytes / MEMORY_SHARE;
-    return (size_t)TG_MIN(bytes, most);
+    uint64_t half = (uint64_t)(config->image_cache_mib / 2 * 1048576);
+    return (size_t)TG_MIN(half, config->memory_bytes / MEMORY_SHARE);
 }
 
 tg_cache *tg_cache_new(const tg_config *config)
