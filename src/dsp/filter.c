@@ -16,7 +16,8 @@
 #define NOISE_PX 1e-9
 
 /* A table may not look at more source pixels than this, inside the picture or beyond its edges: it
- * takes 64 MiB and a tenth of a second, before it is known that a file has the pixels it promises. */
+ * takes 64 MiB and a tenth of a second, before it is known that a file has the pixels it promises.
+ */
 #define TAPS_MAX ((double)(1u << 24))
 
 static const struct {

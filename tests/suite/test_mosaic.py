@@ -106,7 +106,7 @@ def test_grey_16_bits():
 
 def test_deep_png_keeps_its_depth():
     deep = fixture.gray(600, 400, 65535)
-    name = fixture.pyramid("grey-16.tif", deep)
+    name = fixture.pyramid("mosaic-grey-16.tif", deep)
     picture = expect(get(V3, name), 200).image()
     assert picture.mode.startswith("I"), picture.mode
     assert fixture.largest_difference(numpy.asarray(picture), deep[:, :, 0]) == 0
