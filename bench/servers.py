@@ -106,7 +106,9 @@ server { listen 127.0.0.1:%(p)d; %(l)s } }
 
 
 def address(server, iiif):
-    """iiif: "ID/region/size/0/default.jpg" in version 2 syntax, which all understand."""
+    """iiif: "ID/region/size/0/default.jpg" in version 2 syntax, or commands of IIP, which all understand."""
+    if iiif.startswith("FIF="):
+        return "/%s?%s" % ({"tegula": "iiif/", "tegula-nocache": "tegula-nocache/"}.get(server, server), iiif)
     if server.startswith("tegula"):
         return "/%s/2/%s" % ("iiif" if server == "tegula" else server, iiif)
     if server.startswith("iipsrv"):
@@ -141,6 +143,11 @@ def tiles(name, size=256, off=0, w=9000, h=7000):
             for y in range(0, h - size - off, size) for x in range(0, w - size - off, size)]
 
 
+def processed(commands, name="large_q85_ycbcr420.tif", top=6, n=36 * 28):
+    """Tiles of the largest resolution, 9000 x 7000 px in tiles of 256, from its middle on."""
+    return ["FIF=%s&%sJTL=%d,%d" % (name, commands, top, tile) for tile in range(n // 4, 3 * n // 4)]
+
+
 WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
     ("stored JPEG tile", tiles("large_q85_ycbcr420.tif"),
      ["tegula", "iipsrv", "iipsrv-nocache", "constant"], {"iipsrv": 6, "constant": 0.75}),
@@ -163,6 +170,13 @@ WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
     ("JP2 without tiles, tile", tiles("master_prec.jp2"), ["tegula", "iipsrv"], {}),
     ("JP2 without tiles, full/!1024,1024", ["master_prec.jp2/full/!1024,1024/0/default.jpg"],
      ["tegula", "tegula-nocache", "iipsrv"], {}),
+    ("IIP, stored JPEG tile", processed(""), ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 6}),
+    ("IIP, CNT", processed("CNT=1.5&"), ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 2}),
+    ("IIP, GAM", processed("GAM=.45&"), ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 2}),
+    ("IIP, CTW", processed("CTW=[.5,.3,.2;.1,.8,.1;0,.2,.8]&"), ["tegula", "iipsrv", "iipsrv-nocache"],
+     {"iipsrv": 2}),
+    ("IIP, CNV", processed("CNV=sharpen&"), ["tegula"], {}),  # the other one does not know it,
+    ("IIP, SHD", processed("SHD=45,30&"), ["tegula"], {}),    # and this ends it
     ("full/400,", ["large_q85_ycbcr420.tif/full/400,/0/default.jpg"],
      ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
 ]
