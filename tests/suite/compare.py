@@ -27,7 +27,7 @@ def flattened(picture, background=GREY):
 
 
 def _spread(values):
-    grey = numpy.clip(numpy.rint(values), 0, 255).astype(numpy.uint8)
+    grey = numpy.clip(numpy.rint(numpy.nan_to_num(values)), 0, 255).astype(numpy.uint8)
     return Image.fromarray(grey).convert("RGB")
 
 

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import warnings
 
 from PIL import Image, ImageCms
 
@@ -106,6 +107,7 @@ def exceptions():
 def by_pillow(entry, page=0):
     with open(entry.file, "rb") as f:
         data = io.BytesIO(f.read())
+    warnings.simplefilter("ignore", UserWarning)  # of tags that do not matter here
     picture = Image.open(data)
     if page or getattr(picture, "n_frames", 1) > 1:
         picture.seek(page)

@@ -34,8 +34,8 @@ FULL_ICC = Distance(1.2, 5.0)
 REFERENCE = Distance(4.0, 25.0)
 # Of what is reduced, by kernels or stored levels of other sharpness, a quarter of the size is compared.
 REDUCED = Distance(5.0, 20.0)
-# Parts of a picture and the picture: the same pixels, but for rounding in lossy coders.
-PART_LEVELS = 2
+# Parts of a picture and the picture: the same pixels, whatever the coder.
+PART_LEVELS = 0
 # What tegula's coder may lose more than libjpeg does with the same settings.
 JPEG_DB = 1
 
