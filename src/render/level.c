@@ -73,10 +73,17 @@ static unsigned corner_level(const tg_image *image, const tg_geometry *g)
     return l;
 }
 
-void tg_level_choose(const tg_image *image, const tg_geometry *geometry, double oversampling,
+/* A reduced level of 1 bit has lost its grays: the one above has some, as pairs of pixels. */
+static double least_oversampling(const tg_image *image, double wanted)
+{
+    return image->stored_bits == 1 ? TG_MAX(wanted, 2.0) : wanted;
+}
+
+void tg_level_choose(const tg_image *image, const tg_geometry *geometry, double wanted,
                      unsigned *level, unsigned *reduction)
 {
     unsigned l = image->n_levels - 1, k = 0;
+    double oversampling = least_oversampling(image, wanted);
     if (is_corner_pixel(image, geometry)) {
         *level = corner_level(image, geometry);
         *reduction = 0;

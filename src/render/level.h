@@ -14,10 +14,10 @@ typedef struct tg_ratio {
 
 tg_ratio tg_level_ratio(const tg_image *image, unsigned level);
 
-/* The smallest level that still has at least oversampling times the wanted pixels in both axes,
- * then the strongest reduction of it that has too; level 0 unreduced when none has. A level at
- * exactly the wanted scale is taken whatever the oversampling. */
-void tg_level_choose(const tg_image *image, const tg_geometry *geometry, double oversampling,
+/* The smallest level that still has at least `wanted` times the pixels asked for in both axes,
+ * then the strongest reduction of it that has too; level 0 unreduced when none has. For files of 1
+ * bit a sample, 2 at least. A level at exactly the scale asked for is taken in any case. */
+void tg_level_choose(const tg_image *image, const tg_geometry *geometry, double wanted,
                      unsigned *level, unsigned *reduction);
 
 #endif
