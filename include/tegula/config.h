@@ -43,6 +43,7 @@ typedef struct tg_config {
     const char *log_file;
     /* files */
     const char *filesystem_prefix, *filesystem_suffix;
+    const char *filename_pattern; /* between the name of an image sequence and a view; "" = off */
     bool follow_symlinks;
     int64_t metadata_cache_entries; /* parsed images kept open; 0 off, -1 no limit */
     /* output */

@@ -34,7 +34,7 @@ const tg_variable tg_variables[] = {
       "0: no symbolic link may lead out of the directory of FILESYSTEM_PREFIX"},
      FIELD(BOOL, follow_symlinks)},
     {{"FILENAME_PATTERN", "_pyr_", "text", "stands before the numbers of an image sequence"},
-     UNUSED},
+     FIELD(TEXT, filename_pattern)},
     {{"MAX_METADATA_CACHE_SIZE", "1000", "-1 or more",
       "images kept open per worker; 0 none, -1 as many as there are descriptors"},
      NUMBER(INT64, metadata_cache_entries, -1, INT32_MAX)},
