@@ -263,7 +263,6 @@ static const tg_iip_facts facts = {
     .level = {{187, 137}, {375, 275}, {750, 551}, {1501, 1103}},
     .tile_w_px = 256,
     .tile_h_px = 128,
-    .views = 1,
     .bits = 8,
     .channels = 3,
     .max = {255, 255, 255},

@@ -32,6 +32,7 @@ typedef struct tg_iip_image {
     bool set;
     tg_str identifier; /* decoded once */
     unsigned view;     /* horizontal: page of a stack; 0 = none in particular */
+    unsigned vertical; /* of image sequences */
     int layers;        /* of JPEG 2000; 0 = not given */
 } tg_iip_image;
 
@@ -90,7 +91,10 @@ typedef struct tg_iip_facts {
         uint32_t width_px, height_px;
     } level[TG_IIP_LEVELS_MAX]; /* smallest first */
     uint32_t tile_w_px, tile_h_px;
-    unsigned views; /* pages of a stack; 1 for others */
+    /* numbers of the views; none: there is one */
+    const unsigned *horizontal, *vertical;
+    unsigned n_horizontal, n_vertical;
+    bool stack; /* the horizontal views are pages of one file */
     unsigned bits, channels;
     double min[TG_IIP_CHANNELS_MAX], max[TG_IIP_CHANNELS_MAX];
     bool colour, lab;

@@ -45,13 +45,27 @@ void tg_sources_clear(tg_sources *cache);
  * Returns a source to give back with tg_source_release, NULL on failure. */
 tg_source *tg_source_get(tg_sources *cache, tg_str identifier, tg_err *err);
 
-/* What may be named beside the identifier. */
+/* What may be named beside the identifier. Where no file has that name, page and vertical are the
+ * numbers of a file of a sequence (FILENAME_PATTERN). */
 typedef struct tg_view {
-    unsigned page; /* 0: as the identifier says */
-    int layers;    /* of JPEG 2000, at most the configuration's; 0: as the configuration says */
+    unsigned page;     /* 0: as the identifier says */
+    unsigned vertical; /* of sequences only */
+    int layers;        /* of JPEG 2000, at most the configuration's; 0: as the configuration says */
 } tg_view;
 
+#define TG_VIEW_VERTICAL 90 /* the one that is shown when none is named */
+
 tg_source *tg_source_get_view(tg_sources *cache, tg_str identifier, tg_view view, tg_err *err);
+
+#define TG_VIEWS_MAX 1024
+
+/* The views of a sequence, in order; none when the identifier names a file. */
+typedef struct tg_views {
+    unsigned n_horizontal, n_vertical;
+    unsigned horizontal[TG_VIEWS_MAX], vertical[TG_VIEWS_MAX];
+} tg_views;
+
+void tg_source_views(tg_sources *cache, tg_str identifier, tg_views *out);
 void tg_source_release(tg_sources *cache, tg_source *source); /* NULL is fine */
 
 /* Is the file behind a source still what it was when it was opened? One written in place while it

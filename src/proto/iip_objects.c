@@ -68,20 +68,25 @@ static void put_resolutions(const tg_iip_object *o, const tg_iip_facts *f, tg_bu
     tg_buf_z(out, "\r\n");
 }
 
+static void put_numbers(const char *label, const unsigned *view, unsigned n, unsigned only,
+                        tg_buf *out)
+{
+    tg_buf_printf(out, "%s%u", label, n ? view[0] : only);
+    for (unsigned i = 1; i < n; i++)
+        tg_buf_printf(out, " %u", view[i]);
+    tg_buf_z(out, "\r\n");
+}
+
 static void put_horizontal(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 {
     (void)o;
-    tg_buf_z(out, "Horizontal-views:0");
-    for (unsigned i = 1; i < f->views; i++)
-        tg_buf_printf(out, " %u", i);
-    tg_buf_z(out, "\r\n");
+    put_numbers("Horizontal-views:", f->horizontal, f->n_horizontal, 0, out);
 }
 
 static void put_vertical(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 {
     (void)o;
-    (void)f;
-    tg_buf_z(out, "Vertical-views:90\r\n");
+    put_numbers("Vertical-views:", f->vertical, f->n_vertical, 90, out);
 }
 
 static void put_sample_values(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
@@ -155,7 +160,7 @@ static void put_stack(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out
 {
     (void)o;
     tg_buf_z(out, "[");
-    for (unsigned i = 0; i < f->views && f->views > 1; i++)
+    for (unsigned i = 0; i < f->n_horizontal && f->stack; i++)
         tg_buf_printf(out, "%s{\"id\": %u, \"name\": \"%u\", \"scale\": 1}", i ? ", " : "", i, i);
     tg_buf_z(out, "]");
 }

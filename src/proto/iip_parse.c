@@ -5,6 +5,8 @@
 #include "iip_args.h"
 #include "tegula/http.h"
 
+#define DEFAULT_VERTICAL 90
+
 typedef enum kind {
     MODIFIER,
     IMAGE, /* FIF */
@@ -188,6 +190,7 @@ bool tg_iip_parse(const tg_config *config, tg_str query, tg_arena *arena, tg_iip
     tg_str rest = without_time_stamp(query), unknown = TG_STR("");
     token t;
     memset(out, 0, sizeof *out);
+    out->image.vertical = DEFAULT_VERTICAL;
     while (out->output == TG_IIP_NONE && next_token(&rest, &t)) {
         const command *c = find(t.name);
         if (!c)

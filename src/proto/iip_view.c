@@ -8,18 +8,19 @@
 
 /* ---- which view, how large ---- */
 
-static bool set_view(int64_t horizontal, tg_iip *iip)
+static bool set_view(int64_t horizontal, int64_t vertical, tg_iip *iip)
 {
     iip->image.view = (unsigned)horizontal;
-    return horizontal >= 0;
+    iip->image.vertical = (unsigned)vertical;
+    return horizontal >= 0 && vertical >= 0;
 }
 
-/* The vertical view is one of image sequences. */
+/* Alone, the horizontal view means that the vertical one is 0. */
 bool tg_iip_sds(tg_str s, tg_iip *iip)
 {
-    int64_t v[2];
+    int64_t v[2] = {0, 0};
     bool both = memchr(s.p, ',', s.n) != NULL;
-    return tg_iip_wholes(s, ',', both ? 2 : 1, v) && (!both || v[1] >= 0) && set_view(v[0], iip);
+    return tg_iip_wholes(s, ',', both ? 2 : 1, v) && set_view(v[0], v[1], iip);
 }
 
 /* 0 is not given. */
@@ -163,7 +164,7 @@ bool tg_iip_atl(tg_str s, tg_iip *iip)
 bool tg_iip_jtls(tg_str s, tg_iip *iip)
 {
     int64_t v[4];
-    if (!tg_iip_wholes(s, ',', 4, v) || v[3] < 0 || !set_view(v[0], iip))
+    if (!tg_iip_wholes(s, ',', 4, v) || !set_view(v[0], v[3], iip))
         return false;
     iip->output = TG_IIP_TILE;
     iip->resolution = v[1];

@@ -2,8 +2,6 @@
 
 #include "tegula/num.h"
 
-#define MAX_VIEWS 1024
-
 /* ---- images ---- */
 
 static tg_str with_blanks(tg_str s, tg_arena *arena)
@@ -18,7 +16,7 @@ static tg_str with_blanks(tg_str s, tg_arena *arena)
 tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err)
 {
     tg_str id = image->identifier;
-    tg_view view = {.page = image->view, .layers = image->layers};
+    tg_view view = {image->view, image->vertical, image->layers};
     tg_source *source = tg_source_get_view(s->sources, id, view, err);
     if (source || err->kind != TG_ERR_NOT_FOUND || !memchr(id.p, '+', id.n))
         return source;
@@ -29,23 +27,44 @@ tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err)
     return source;
 }
 
-bool tg_iip_each_view(tg_service *s, const tg_iip_image *image,
-                      bool (*take)(void *ctx, unsigned view, tg_source *source, tg_err *err),
+static bool take_view(tg_service *s, const tg_iip_image *image, unsigned view, tg_iip_take *take,
                       void *ctx, tg_err *err)
 {
     tg_iip_image one = *image;
-    bool ok = true;
-    for (one.view = 0; ok && one.view < MAX_VIEWS; one.view++) {
+    one.view = view;
+    tg_source *source = tg_iip_source(s, &one, err);
+    bool ok = source && take(ctx, view, source, err);
+    tg_source_release(s->sources, source);
+    return ok;
+}
+
+/* Pages are counted by asking for them. */
+static bool each_page(tg_service *s, const tg_iip_image *image, tg_iip_take *take, void *ctx,
+                      tg_err *err)
+{
+    bool ok = take_view(s, image, 0, take, ctx, err);
+    for (unsigned page = 1; ok && page < TG_VIEWS_MAX; page++) {
         tg_err none = {0};
-        tg_source *source = tg_iip_source(s, &one, one.view ? &none : err);
-        if (!source && one.view && none.kind == TG_ERR_NOT_FOUND)
-            break;
-        if (!source && one.view)
+        ok = take_view(s, image, page, take, ctx, &none);
+        if (!ok && none.kind == TG_ERR_NOT_FOUND)
+            return true;
+        if (!ok)
             *err = none;
-        ok = source && take(ctx, one.view, source, err);
-        tg_source_release(s->sources, source);
     }
     return ok;
+}
+
+bool tg_iip_each_view(tg_service *s, const tg_iip_image *image, tg_iip_take *take, void *ctx,
+                      tg_err *err)
+{
+    tg_views *views = tg_arena_alloc(s->arena, sizeof *views);
+    tg_source_views(s->sources, image->identifier, views);
+    if (!views->n_horizontal)
+        return each_page(s, image, take, ctx, err);
+    for (unsigned i = 0; i < views->n_horizontal; i++)
+        if (!take_view(s, image, views->horizontal[i], take, ctx, err))
+            return false;
+    return true;
 }
 
 /* ---- tiles ---- */

@@ -44,22 +44,38 @@ static void put_samples(tg_image *image, bool range_wanted, tg_iip_facts *f)
     f->lab = image->native.space == TG_SPACE_LAB;
 }
 
-static bool count_view(void *ctx, unsigned view, tg_source *source, tg_err *err)
+static bool add_page(void *ctx, unsigned view, tg_source *source, tg_err *err)
 {
+    tg_views *views = ctx;
     (void)source;
     (void)err;
-    *(unsigned *)ctx = view + 1;
+    views->horizontal[views->n_horizontal++] = view;
     return true;
+}
+
+/* Of a sequence its files, of others the pages, if there are several. */
+static void put_views(tg_service *s, const tg_iip_object *o, tg_iip_facts *f)
+{
+    tg_err ignored = {0};
+    tg_views *views = tg_arena_alloc(s->arena, sizeof *views);
+    tg_source_views(s->sources, o->image.identifier, views);
+    if (!views->n_horizontal) {
+        tg_iip_each_view(s, &o->image, add_page, views, &ignored);
+        f->stack = views->n_horizontal > 1;
+    }
+    f->horizontal = views->horizontal;
+    f->n_horizontal = views->n_horizontal;
+    f->vertical = views->vertical;
+    f->n_vertical = views->n_vertical;
 }
 
 /* What takes reading more than the header is gathered for those objects that tell it. */
 static void put_costly(tg_service *s, const tg_iip_object *o, tg_image *image, tg_iip_facts *f)
 {
-    tg_err ignored = {0};
-    f->views = 1;
     if (tg_str_eq_nocase(o->name, TG_STR("Horizontal-views")) ||
+        tg_str_eq_nocase(o->name, TG_STR("Vertical-views")) ||
         tg_str_eq_nocase(o->name, TG_STR("stack")))
-        tg_iip_each_view(s, &o->image, count_view, &f->views, &ignored);
+        put_views(s, o, f);
     if (tg_str_eq_nocase(o->name, TG_STR("xmp")))
         f->xmp = block(s, image, TG_BLOCK_XMP, MAX_XMP_BYTES);
     if (tg_str_eq_nocase(o->name, TG_STR("rights")) ||

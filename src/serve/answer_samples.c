@@ -128,7 +128,8 @@ typedef struct collection {
     const tg_iip *iip;
     tg_buf *out;
     tg_iip_image image;
-    unsigned views; /* counted so far */
+    unsigned views; /* there are */
+    unsigned taken;
     size_t values;
     bool named; /* several views: each under its number */
 } collection;
@@ -194,7 +195,7 @@ static bool take_profile(void *ctx, unsigned view, tg_source *source, tg_err *er
         return tg_fail(err, TG_ERR_BAD_REQUEST, "PFL: more than %d values", MAX_VALUES);
     if (!read_rect(c, source->image, &all, rect, &line, err))
         return false;
-    if (view)
+    if (c->taken++)
         tg_buf_z(c->out, ", ");
     if (c->named)
         tg_buf_printf(c->out, "\"%u\": ", view);
@@ -207,16 +208,16 @@ static bool take_profile(void *ctx, unsigned view, tg_source *source, tg_err *er
 
 static bool count(void *ctx, unsigned view, tg_source *source, tg_err *err)
 {
+    (void)view;
     (void)source;
     (void)err;
-    *(unsigned *)ctx = view + 1;
+    ++*(unsigned *)ctx;
     return true;
 }
 
 /* Of all views when none is named, under the validators of the first. */
-static bool collect(tg_service *s, const tg_request *request, collection *c,
-                    bool (*take)(void *, unsigned, tg_source *, tg_err *), const char *end,
-                    const char *media_type, tg_response *r, tg_err *err)
+static bool collect(tg_service *s, const tg_request *request, collection *c, tg_iip_take *take,
+                    const char *end, const char *media_type, tg_response *r, tg_err *err)
 {
     tg_source *source = tg_iip_source(s, &c->iip->image, err);
     bool ok = source && (c->iip->image.view ? take(c, 0, source, err)

@@ -10,10 +10,10 @@
  * for in forms. Give back with tg_source_release. */
 tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err);
 
-/* Calls take with every view of the image, by its number; at least one. */
-bool tg_iip_each_view(tg_service *s, const tg_iip_image *image,
-                      bool (*take)(void *ctx, unsigned view, tg_source *source, tg_err *err),
-                      void *ctx, tg_err *err);
+/* Calls take with every horizontal view of the image, by its number; at least one. */
+typedef bool tg_iip_take(void *ctx, unsigned view, tg_source *source, tg_err *err);
+bool tg_iip_each_view(tg_service *s, const tg_iip_image *image, tg_iip_take *take, void *ctx,
+                      tg_err *err);
 
 /* Tile n of resolution r, as far as it lies in the image. TG_ERR_NOT_FOUND. */
 bool tg_iip_tile(const tg_resolutions *all, int64_t r, int64_t n, tg_rect *out, tg_err *err);

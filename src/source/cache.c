@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "open.h"
+#include "sequence.h"
 #include "tegula/log.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
@@ -222,27 +223,37 @@ static entry *open_entry(tg_sources *c, const tg_path *path, uint64_t hash, tg_e
 }
 
 /* The path that the identifier means, and what lies there: the whole identifier if a file has that
- * name, else name and page number. */
-static bool locate(const tg_sources *c, tg_str identifier, tg_path *path, tg_identity *id,
-                   tg_err *err)
+ * name, else name and page number, else a view of a sequence. */
+static bool locate(const tg_sources *c, tg_str identifier, tg_view view, tg_path *path,
+                   tg_identity *id, tg_err *err)
 {
     const tg_config *config = c->config;
+    tg_path other;
+    tg_err again = {0};
     if (!tg_path_whole(config, identifier, path, err))
         return false;
-    if (tg_file_stat(path, !config->follow_symlinks, id, err))
+    if (tg_file_stat(path, !config->follow_symlinks, id, err)) {
+        path->page = view.page;
         return true;
-    tg_path paged;
-    tg_err again = {0};
-    if (err->kind != TG_ERR_NOT_FOUND || !tg_path_paged(config, identifier, &paged, &again))
+    }
+    if (err->kind != TG_ERR_NOT_FOUND)
         return false;
-    *path = paged;
+    if (tg_path_paged(config, identifier, &other, &again)) {
+        *path = other;
+        *err = (tg_err){0};
+        return tg_file_stat(path, !config->follow_symlinks, id, err);
+    }
+    again = (tg_err){0};
+    if (!tg_sequence_find(config, path, view, &other, id, &again))
+        return false;
+    *path = other;
     *err = (tg_err){0};
-    return tg_file_stat(path, !config->follow_symlinks, id, err);
+    return true;
 }
 
 tg_source *tg_source_get(tg_sources *c, tg_str identifier, tg_err *err)
 {
-    return tg_source_get_view(c, identifier, (tg_view){0}, err);
+    return tg_source_get_view(c, identifier, (tg_view){.vertical = TG_VIEW_VERTICAL}, err);
 }
 
 /* The configuration's layers are the most there may be. */
@@ -255,9 +266,7 @@ tg_source *tg_source_get_view(tg_sources *c, tg_str identifier, tg_view view, tg
 {
     tg_path path;
     tg_identity id;
-    bool there = locate(c, identifier, &path, &id, err);
-    if (view.page)
-        path.page = view.page;
+    bool there = locate(c, identifier, view, &path, &id, err);
     path.layers = layers_of(c, view.layers);
     if (!there && err->kind != TG_ERR_NOT_FOUND)
         return NULL;
@@ -301,5 +310,16 @@ bool tg_source_exists(tg_sources *c, tg_str identifier, tg_err *err)
 {
     tg_path path;
     tg_identity id;
-    return locate(c, identifier, &path, &id, err);
+    return locate(c, identifier, (tg_view){.vertical = TG_VIEW_VERTICAL}, &path, &id, err);
+}
+
+void tg_source_views(tg_sources *c, tg_str identifier, tg_views *out)
+{
+    tg_path path;
+    tg_identity id;
+    tg_err none = {0};
+    out->n_horizontal = out->n_vertical = 0;
+    if (tg_path_whole(c->config, identifier, &path, &none) &&
+        !tg_file_stat(&path, !c->config->follow_symlinks, &id, &none))
+        tg_sequence_list(c->config, &path, out);
 }

@@ -4,4 +4,6 @@ libtg_source_a_SOURCES = \
 	src/source/open.c \
 	src/source/open.h \
 	src/source/path.c \
-	src/source/path.h
+	src/source/path.h \
+	src/source/sequence.c \
+	src/source/sequence.h

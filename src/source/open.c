@@ -158,6 +158,16 @@ static int open_confined(const tg_path *path, int flags)
     return fd;
 }
 
+int tg_folder_open(const tg_path *path, bool confined)
+{
+    tg_path folder = *path;
+    while (folder.n > folder.directory_n && folder.text[folder.n - 1] != '/')
+        folder.n--;
+    folder.text[folder.n] = 0;
+    int flags = READ_FLAGS | O_DIRECTORY;
+    return confined ? open_confined(&folder, flags) : open(folder.n ? folder.text : ".", flags);
+}
+
 static bool stat_of(const tg_path *path, int fd, tg_identity *out, tg_err *err)
 {
     struct stat st;

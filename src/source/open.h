@@ -14,6 +14,9 @@ bool tg_file_stat(const tg_path *path, bool confined, tg_identity *out, tg_err *
  * on a FIFO, never becomes a terminal's. */
 int tg_file_open(const tg_path *path, bool confined, tg_identity *out, tg_err *err);
 
+/* The folder that the file at path is in or would be in, opened for reading; -1 on failure. */
+int tg_folder_open(const tg_path *path, bool confined);
+
 /* A sum over the ends and some places between of an open file, over all of a small one. */
 uint64_t tg_file_fingerprint(int fd, uint64_t size_bytes);
 

@@ -180,6 +180,30 @@ def test_views_of_a_stack():
     expect("FIF=%s&SDS=1&JTL=0,0" % ramp(), 404)
 
 
+def test_sequences():
+    """A file for each view, where no file has the name itself."""
+    for h in (0, 7, 120):
+        for v in (0, 90):
+            fixture.pyramid("iip-turn_pyr_%03d_%03d.tif" % (h, v), fixture.flat(100, 80, (h, v, 50)))
+    fixture.pyramid("iip-turn_pyr_other.tif", fixture.flat(100, 80, (1, 1, 1)))
+    name = "iip-turn"
+    for sds, colour in (("", (0, 90)), ("SDS=7,90&", (7, 90)), ("SDS=120&", (120, 0)), ("SDS=0,0&", (0, 0))):
+        assert tuple(pixels("FIF=%s&%sPTL=0,0" % (name, sds))[0, 0]) == colour + (50,), sds
+    assert numpy.abs(pixels("FIF=%s&JTLS=120,0,0,90" % name)[0, 0].astype(int) - (120, 90, 50)).max() < 4
+    for sds in ("1,90", "7,45", "1000,90", "4294967295,0"):
+        assert ask("FIF=%s&SDS=%s&PTL=0,0" % (name, sds)).status in (400, 404), sds
+    assert text("FIF=%s&obj=Horizontal-views&obj=Vertical-views" % name) == "Horizontal-views:0 7 120\r\nVertical-views:0 90\r\n"
+    assert text("FIF=%s&obj=stack" % name) == "[]"
+    lines = profile("FIF=%s&PFL=0:0,0-2,0" % name)
+    assert lines == {"0": [0, 90, 50] * 2, "7": [7, 90, 50] * 2, "120": [120, 90, 50] * 2}
+    assert site().get("/iiif/iip-turn/full/max/0/default.png").size() == (100, 80)
+    expect("FIF=iip-tur&JTL=0,0", 404)
+    expect("FIF=iip-turn*&JTL=0,0", 404)
+    expect("FIF=%s&JTL=0,0" % name, 404, site(FILENAME_PATTERN="-"))
+    tight = site(FOLLOW_SYMLINKS=0)
+    assert text("FIF=%s&obj=Horizontal-views" % name, tight) == "Horizontal-views:0 7 120\r\n"
+
+
 def test_orientation():
     for orientation in range(1, 9):
         name = fixture.pyramid("iip-corners-%d.tif" % orientation, fixture.corners(600, 400),
