@@ -105,7 +105,7 @@ class Page:
         return self.ask("report")
 
     def shoot(self, name):
-        """(pixels, canvas, clear) of the page as it is now: the boxes in pixels of the screen. The picture
+        """(pixels, canvas, clear) of the page at rest: the boxes in pixels of the screen. The picture
         stays in the build directory, to be looked at."""
         shots = os.path.join(packages.folder(), "shots")
         os.makedirs(shots, exist_ok=True)

@@ -1,6 +1,7 @@
 // Drives Chromium for chromium.py: one command a line on standard input, one answer a line on standard
 // output, both JSON; the first one is Chromium's version. usage: node drive.js NODE_MODULES CHROMIUM
 'use strict';
+const fs = require('fs');
 const path = require('path');
 const readline = require('readline');
 const { chromium } = require(path.join(process.argv[2], 'playwright-core'));
@@ -12,6 +13,7 @@ const QUIET_MS = 250; // without a request in flight
 let browser;
 let page;
 let seen; // what the page asked for and said
+let picture; // of the page at rest
 
 function watch(to) {
   seen = { replies: [], failures: [], errors: [], warnings: [], inFlight: new Set(), quietSince: Date.now() };
@@ -45,7 +47,10 @@ async function idle() {
       continue;
     }
     const now = await page.screenshot();
-    if (last && now.equals(last) && seen.inFlight.size === 0) return now;
+    if (last && now.equals(last) && seen.inFlight.size === 0) {
+      picture = now;
+      return;
+    }
     last = now;
   }
   const waiting = [...seen.inFlight].map((request) => request.url());
@@ -83,7 +88,7 @@ const commands = {
     await idle();
   },
   async shoot({ file }) {
-    require('fs').writeFileSync(file, await idle());
+    fs.writeFileSync(file, picture);
     return page.evaluate(() => window.area());
   },
   async report() {

@@ -24,16 +24,28 @@ class Source:
     def __init__(self, name, picture):
         self.name, self.picture = name, picture
         self.h, self.w = picture.shape[:2]
+        # The last level by IIP's count, where that is not what halving to one tile of 256 px comes to.
+        self.iip_top = 5 if name.endswith(".jp2") else None
 
 
 # Sizes are no powers of two; that of "edge" leaves tiles of one pixel.
-_SIZES = {"deflate": (2350, 1777), "jpeg": (2023, 1600), "ramp": (1501, 1103), "edge": (1025, 1281)}
+_SIZES = {"deflate": (2350, 1777), "jpeg": (2023, 1600), "edge": (1025, 1281), "jp2": (1501, 1103), "plain": (1300, 1750)}
 _made = {}
 
 
+def _file(kind, picture):
+    name = "viewer-" + kind
+    if kind == "jp2":
+        return fixture.once(name + ".jp2", lambda path: fixture.Image.fromarray(picture).save(path, "JPEG2000"))
+    if kind == "plain":
+        return fixture.once(name + ".jpg", lambda path: fixture.Image.fromarray(picture).save(path, "JPEG", quality=95))
+    how = {"compression": fixture.JPEG, "quality": 90} if kind == "jpeg" else {}
+    return fixture.pyramid(name + ".tif", picture, **how)
+
+
 def source(kind):
+    """deflate, jpeg, edge: pyramids; jp2: JPEG 2000; plain: JPEG, all in one piece."""
     if kind not in _made:
-        picture = (fixture.ramp if kind == "ramp" else photo)(*_SIZES[kind])
-        how = {"compression": fixture.JPEG, "quality": 90} if kind == "jpeg" else {}
-        _made[kind] = Source(fixture.pyramid("viewer-%s.tif" % kind, picture, **how), picture)
+        picture = photo(*_SIZES[kind])
+        _made[kind] = Source(_file(kind, picture), picture)
     return _made[kind]

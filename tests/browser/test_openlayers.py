@@ -5,14 +5,14 @@ which its own count of tiers does not have; no such size is here."""
 import unittest
 
 from pictures import source
-from tour import Tour, iiif_tile, iip_tile, zoomify_tile
+from tour import WAVELET_DB, Tour, iiif_tile, iip_tile, zoomify_tile
 from viewer_site import IIP, has_iip, site
 
 
-def tour(name, kind, file, tile_name, url):
+def tour(name, kind, file, tile_name, url, **how):
     img = source(file)
     page = site().page("openlayers", kind=kind, url=site().base + url % img.name)
-    Tour("openlayers-" + name, page, img, tile_name).go()
+    Tour("openlayers-" + name, page, img, tile_name, **how).go()
 
 
 def test_iiif_2():
@@ -25,6 +25,16 @@ def test_iiif_3():
 
 def test_iiif_3_narrow_tiles():
     tour("iiif3-edge", "iiif", "edge", iiif_tile, "/iiif/3/%s/info.json")
+
+
+def test_iiif_3_jpeg_2000():
+    info = site().get("/iiif/3/%s/info.json" % source("jp2").name).json()
+    tour("iiif3-jp2", "iiif", "jp2", iiif_tile, "/iiif/3/%s/info.json", level_db=WAVELET_DB,
+         tile=info["tiles"][0]["width"])
+
+
+def test_zoomify_of_one_piece():
+    tour("zoomify-plain", "zoomify", "plain", zoomify_tile, "/zf/%s")
 
 
 def test_zoomify():

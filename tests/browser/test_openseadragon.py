@@ -7,8 +7,10 @@ import numpy
 import chromium
 import views
 from pictures import source
-from tour import FULL_DB, STRETCHED_DB, Tour, complaints, dzi_tile, iiif_tile, iip_tile, zoomify_tile
+from tour import (FULL_DB, LEVEL_DB, STRETCHED_DB, WAVELET_DB, Tour, complaints, dzi_tile, iiif_tile, iip_tile,
+                  zoomify_tile)
 from viewer_site import IIP, has_iip, site
+
 
 def tour(name, kind, file, tile_name, url, drawer="canvas", shown=None, screen=None, **asked):
     img = source(file)
@@ -16,7 +18,7 @@ def tour(name, kind, file, tile_name, url, drawer="canvas", shown=None, screen=N
         url %= img.name
     page = site().page("openseadragon", kind=kind, url=site().base + url, drawer=drawer, **asked)
     Tour("openseadragon-" + name, page, img, tile_name, full_db=STRETCHED_DB if drawer == "canvas" else FULL_DB,
-         shown=shown, **(screen or {})).go()
+         level_db=WAVELET_DB if file == "jp2" else LEVEL_DB, shown=shown, **(screen or {})).go()
 
 
 def test_iiif_2():
@@ -64,6 +66,11 @@ def test_deep_zoom_by_query():
     tour("dzi-query", "dzi", "deflate", dzi_tile, url=IIP + "?DeepZoom=%s.dzi")
 
 
+def test_deep_zoom_of_one_piece():
+    """A file without levels of its own."""
+    tour("dzi-plain", "dzi", "plain", dzi_tile, url="/dz/%s.dzi")
+
+
 def test_zoomify():
     tour("zoomify", "zoomify", "jpeg", zoomify_tile, url="/zf/%s")
 
@@ -89,6 +96,10 @@ def test_iip_jpeg():
 
 def test_iip_narrow_tiles():
     iip_tour("iip-edge", "edge")
+
+
+def test_iip_jpeg_2000():
+    iip_tour("iip-jp2", "jp2")
 
 
 def test_iip_processed():
