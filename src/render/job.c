@@ -4,9 +4,18 @@
 
 #include "tegula/num.h"
 
+static bool is_plain(const tg_job *job)
+{
+    return !job->mirror && job->rotation == 0 && job->quality == TG_QUALITY_DEFAULT &&
+           !job->equalise && !job->has_encode_quality && !job->has_compression &&
+           !tg_process_any(&job->process);
+}
+
 tg_str tg_job_modifiers(const tg_job *job, tg_arena *arena)
 {
     char angle[32];
+    if (is_plain(job))
+        return TG_STR("");
     tg_format_decimal(job->rotation, angle);
     return tg_arena_printf(arena, "%s%s|%d|%d|%d|%d|%.*s", job->mirror ? "!" : "", angle,
                            (int)job->quality, job->equalise,
