@@ -4,10 +4,23 @@
 #include "tegula/iiif.h"
 #include "tegula/num.h"
 #include "tegula/plan.h"
+#include "tegula/resolutions.h"
 
 #include <string.h>
 
-static const tg_codec no_codec = {.name = "none"};
+/* Never called: only that there are tiles to send matters. */
+static bool no_tile(tg_image *img, unsigned level, uint32_t col, uint32_t row, tg_buf *out,
+                    tg_err *err)
+{
+    (void)img;
+    (void)level;
+    (void)col;
+    (void)row;
+    (void)out;
+    return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "no tile");
+}
+
+static const tg_codec no_codec = {.name = "none", .stored_tile = no_tile};
 
 /* A tiled JPEG pyramid of halved levels, as the field's tools write them. */
 static tg_image pyramid(uint32_t w, uint32_t h, uint32_t tile, bool ceil_levels)
@@ -389,6 +402,66 @@ static void test_edges(const tg_config *config)
     }
 }
 
+static void check_rect(int line, tg_rect got, tg_rect want)
+{
+    CHECK_ROW(line, memcmp(&got, &want, sizeof got) == 0, "%u,%u,%u,%u", got.x, got.y, got.w,
+              got.h);
+}
+
+/* Tiles of resolutions: levels as they are stored, smallest first, or halved from the only one. */
+static void test_resolutions(const tg_config *config)
+{
+    tg_image image = pyramid(1501, 1103, 256, true);
+    tg_resolutions all;
+    tg_plan plan;
+    tg_err err = {0};
+    tg_job job = {.format = TG_FORMAT_JPEG};
+    tg_resolutions_of(&image, &all);
+    CHECK(all.n == 4 && all.of[0].width_px == 188 && all.of[3].height_px == 1103);
+    tg_resolution_job(&image, &all.of[2], (tg_rect){512, 256, 239, 256}, &job);
+    CHECK(tg_plan_make(config, &image, &job, &plan, &err));
+    CHECK(plan.level == 1 && !plan.resample && plan.stored && plan.cropped);
+    check_rect(__LINE__, plan.window, (tg_rect){512, 256, 239, 256});
+    CHECK(plan.geometry.region.x == 1024 && plan.geometry.region.w == 477);
+
+    image.orientation = 6; /* the stored left side is shown on top */
+    tg_resolutions_of(&image, &all);
+    CHECK(all.of[3].width_px == 1103 && all.of[3].height_px == 1501);
+    tg_resolution_job(&image, &all.of[2], (tg_rect){0, 512, 256, 239}, &job);
+    CHECK(tg_plan_make(config, &image, &job, &plan, &err) && plan.quarter == 1 && !plan.stored);
+    check_rect(__LINE__, plan.window, (tg_rect){512, 552 - 256, 239, 256});
+
+    image.orientation = 1;
+    image.n_levels = 1;
+    tg_resolutions_of(&image, &all);
+    CHECK(all.n == 4 && all.of[2].width_px == 751 && all.of[0].level == -1);
+    tg_resolution_job(&image, &all.of[1], (tg_rect){256, 256, 120, 20}, &job);
+    CHECK(tg_plan_make(config, &image, &job, &plan, &err) && plan.out_w == 120 && plan.out_h == 20);
+    check_rect(__LINE__, plan.geometry.region, (tg_rect){1024, 1024, 477, 79});
+}
+
+/* A kernel looks at pixels around the core, where the level has them. */
+static void test_processing(const tg_config *config)
+{
+    tg_image image = pyramid(1024, 1024, 256, false);
+    tg_plan plan;
+    tg_err err = {0};
+    tg_job job = {.region = TG_REGION_LEVEL, .rx = 256, .ry = 0, .rw = 256, .rh = 256};
+    job.process = (tg_process){.kernel_side = 5};
+    CHECK(tg_plan_make(config, &image, &job, &plan, &err));
+    CHECK(plan.processed && !plan.stored && !plan.resample && plan.tiles == 6);
+    check_rect(__LINE__, plan.window, (tg_rect){254, 0, 260, 258});
+    check_rect(__LINE__, plan.core, (tg_rect){2, 0, 256, 256});
+    job.process = (tg_process){.map = TG_MAP_JET};
+    CHECK(tg_plan_make(config, &image, &job, &plan, &err) && plan.tiles == 1);
+    check_rect(__LINE__, plan.window, (tg_rect){256, 0, 256, 256});
+    job.process = (tg_process){.shade = true};
+    CHECK(tg_plan_make(config, &image, &job, &plan, &err) && plan.rows_fmt.channels == 1);
+    CHECK(plan.out_fmt.channels == 1 && plan.read_fmt.channels == 3);
+    image.fmt.channels = 1;
+    CHECK(!tg_plan_make(config, &image, &job, &plan, &err) && err.kind == TG_ERR_BAD_REQUEST);
+}
+
 int main(void)
 {
     tg_config config;
@@ -399,5 +472,7 @@ int main(void)
     test_edges(&config);
     test_reduction(&config);
     test_oversampling(&config);
+    test_resolutions(&config);
+    test_processing(&config);
     return check_done();
 }
