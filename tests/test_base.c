@@ -223,8 +223,32 @@ static void test_first_error_stays(void)
     CHECK_TEXT(err.msg, strlen(err.msg), "tile 3");
 }
 
+/* As scripts and spreadsheets print numbers, and nothing that only looks like one. */
+static void test_real(void)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+        double value;
+    } rows[] = {
+        {"0", true, 0},       {"-1.5", true, -1.5},   {"+.5", true, .5},   {"5.", true, 5},
+        {"1e-7", true, 1e-7}, {"2.5E+3", true, 2500}, {"-0", true, 0},     {"1e-999", true, 0},
+        {"", false, 0},       {".", false, 0},        {"-", false, 0},     {"--1", false, 0},
+        {"1.2.3", false, 0},  {"5..", false, 0},      {"1e", false, 0},    {"e5", false, 0},
+        {"1e5e5", false, 0},  {"1e1.5", false, 0},    {"nan", false, 0},   {"inf", false, 0},
+        {"0x10", false, 0},   {" 1", false, 0},       {"1e999", false, 0}, {"1,5", false, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double v = 77;
+        bool ok = tg_parse_real(tg_str_of(rows[i].text), &v);
+        CHECK_ROW(__LINE__, ok == rows[i].ok, "\"%s\": %d", rows[i].text, ok);
+        CHECK_ROW(__LINE__, !ok || fabs(v - rows[i].value) <= 1e-15 * fabs(rows[i].value),
+                  "\"%s\" is %.17g", rows[i].text, v);
+    }
+}
+
 int main(void)
 {
+    test_real();
     test_u64();
     test_i64();
     test_decimal();
