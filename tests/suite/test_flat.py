@@ -53,7 +53,7 @@ def test_what_is_no_image():
     """415, in one line that names what would have been."""
     for name, data in (("page.jpg", b"<!DOCTYPE html><html><body>no</body></html>"),
                        ("drawing.png", b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
-                       ("text.webp", b"Just some text\n" * 9), ("empty.gif", b""), ("one.tif", b"I"),
+                       ("text.webp", b"Just some text\n" * 9), ("empty.gif", b""), ("one-byte.tif", b"I"),
                        ("film.avif", b"\0\0\0\x18ftypisom\0\0\2\0isomiso2mp41"), ("sound.webp", b"RIFF\x24\0\0\0WAVEfmt ")):
         saved(name, data)
         for version in BOTH:
