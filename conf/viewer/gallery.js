@@ -1,5 +1,5 @@
 // The page of thumbnails. images.json, written by ./serve, tells what there is:
-// {folder, more, images: [{id, name, width, height}], others: [name]}; id is percent-encoded.
+// {folder, more, images: [{id, name, width, height}], others: [{name, why}]}; id is percent-encoded.
 'use strict';
 
 const BATCH = 60; // cards added at a time, when the end of the page comes near
@@ -9,6 +9,13 @@ const plural = (n, noun) => `${n.toLocaleString()} ${noun}${n === 1 ? '' : 's'}`
 
 function thumbnail(image, side) {
   return `iiif/3/${image.id}/full/!${side},${side}/0/default.jpg`;
+}
+
+// What the server says of a picture it does not give.
+async function refusal(address) {
+  const reply = await fetch(address);
+  const plain = (reply.headers.get('Content-Type') || '').startsWith('text/plain');
+  return (!reply.ok && plain && (await reply.text()).trim()) || 'cannot be shown';
 }
 
 function card(image) {
@@ -30,8 +37,8 @@ function card(image) {
   picture.src = thumbnail(image, 400);
   picture.addEventListener('error', () => {
     const note = document.createElement('em');
-    note.textContent = 'damaged: cannot be shown';
     picture.replaceWith(note);
+    refusal(picture.src).catch(() => 'cannot be shown').then((text) => { note.textContent = text; });
   });
   name.textContent = image.name;
   size.textContent = `${image.width.toLocaleString()} × ${image.height.toLocaleString()}`;
@@ -47,9 +54,9 @@ class Grid {
     this.images = [];
     this.end = document.createElement('div');
     list.after(this.end);
-    new IntersectionObserver((entries) => {
+    this.observer = new IntersectionObserver((entries) => {
       if (entries.some((entry) => entry.isIntersecting)) this.add();
-    }, { rootMargin: '800px' }).observe(this.end);
+    }, { rootMargin: '800px' });
   }
 
   show(images) {
@@ -61,18 +68,22 @@ class Grid {
   add() {
     const shown = this.list.childElementCount;
     this.list.append(...this.images.slice(shown, shown + BATCH).map(card));
+    // It tells of changes only, and of where things are when it begins: on a large screen the end may be
+    // near still.
+    this.observer.unobserve(this.end);
+    if (shown + BATCH < this.images.length) this.observer.observe(this.end);
   }
 }
 
-function showOthers(names) {
+function showOthers(files) {
   const others = byId('others');
-  if (!names.length) return;
+  if (!files.length) return;
   others.hidden = false;
-  others.querySelector('summary').textContent = `${plural(names.length, 'file')} tegula cannot read (yet)`;
+  others.querySelector('summary').textContent = `${plural(files.length, 'file')} tegula cannot read`;
   others.addEventListener('toggle', () => {
-    others.querySelector('ul').replaceChildren(...names.map((name) => {
+    others.querySelector('ul').replaceChildren(...files.map(({ name, why }) => {
       const item = document.createElement('li');
-      item.textContent = name;
+      item.textContent = why ? `${name}: ${why}` : name;
       return item;
     }));
   }, { once: true });
@@ -85,8 +96,7 @@ function show(found) {
   byId('title').textContent = found.folder;
   byId('count').textContent = plural(found.images.length, 'image') + (found.more ? ', and more not looked at' : '');
   if (!found.images.length) {
-    byId('message').textContent = 'There are no images here that tegula can read, which are TIFFs. Others can be '
-      + 'converted: vips tiffsave in.jpg out.tif --tile --pyramid --compression jpeg --tile-width 256 --tile-height 256';
+    byId('message').textContent = 'There are no images here that tegula can read.';
     byId('message').hidden = false;
   }
   filter.hidden = found.images.length < 9;

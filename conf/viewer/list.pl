@@ -31,7 +31,7 @@ sub json {
     return qq("$text");
 }
 
-# The body of a 200, else undef. One connection for all.
+# Status and body. One connection for all.
 sub get {
     my ($path) = @_;
     for my $try (1, 2) {
@@ -52,20 +52,22 @@ sub get {
         my $body = '';
         defined $length ? read $socket, $body, $length : ($close = 1);
         undef $socket if $close;
-        return $status =~ m{^HTTP/1\.1 200 } ? $body : undef;
+        return ($status =~ m{^HTTP/1\.1 (\d+) } ? $1 : 0, $body);
     }
-    return undef;
+    return (0, '');
 }
 
 sub look_at {
     my ($name) = @_;
-    my $info = get('/iiif/3/' . encoded($name) . '/info.json');
-    if (defined $info && $info =~ /"width":\s*(\d+)/) {
+    my ($status, $body) = get('/iiif/3/' . encoded($name) . '/info.json');
+    if ($status == 200 && $body =~ /"width":\s*(\d+)/) {
         my $width = $1;
-        my ($height) = $info =~ /"height":\s*(\d+)/;
+        my ($height) = $body =~ /"height":\s*(\d+)/;
         push @images, sprintf '{"id":"%s","name":%s,"width":%d,"height":%d}', encoded($name), json($name), $width, $height;
     } else {
-        push @others, json($name);
+        # Of what is no image at all (415) there is nothing to tell.
+        my $why = $status == 415 || $body =~ /^\s*</ ? '' : $body =~ s/\s+\z//r;
+        push @others, sprintf '{"name":%s,"why":%s}', json($name), json($why);
     }
     print STDERR "   $looked_at files looked at\n" if ++$looked_at % 1000 == 0;
 }
@@ -97,6 +99,3 @@ my ($title) = $root =~ m{([^/]+)/\z};
 printf qq({"folder":%s,"more":%s,\n"images":[\n%s\n],\n"others":[\n%s\n]}\n), json(defined $title ? $title : '/'),
     $more ? 'true' : 'false', join(",\n", @images), join(",\n", @others);
 printf STDERR "== %d image%s, %d other file%s\n", map { scalar @$_, @$_ == 1 ? '' : 's' } \@images, \@others;
-print STDERR "   tegula reads TIFF only. To convert a picture (package libvips-tools):\n",
-    "   vips tiffsave in.jpg out.tif --tile --pyramid --compression jpeg --tile-width 256 --tile-height 256\n"
-    if !@images;

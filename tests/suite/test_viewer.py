@@ -186,10 +186,10 @@ def test_page_and_viewer():
         assert [i["name"] for i in listed["images"]] == ["ramp.tif", "sub/corners 50% & more.tif"], listed
         assert listed["images"][1]["id"] == "sub%2Fcorners%2050%25%20%26%20more.tif"
         assert (listed["images"][0]["width"], listed["images"][0]["height"]) == (2023, 1600)
-        assert listed["others"] == ["notes.txt"] and listed["folder"] == "to show, a+b"
+        assert listed["others"] == [{"name": "notes.txt", "why": ""}] and listed["folder"] == "to show, a+b"
 
         page = browse(serve.url, "--dump-dom").decode()
-        assert "1 file tegula cannot read (yet)" in page and "2 images" in page
+        assert "1 file tegula cannot read" in page and "2 images" in page
         picture = screenshot(serve.url)
         for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255), (128, 128, 128)):
             assert near(picture, colour, 20) > .001, "the thumbnail of corners lacks %r" % (colour,)
@@ -295,6 +295,34 @@ def test_no_images():
     with tempfile.TemporaryDirectory(dir=fixture.root()) as empty, Serve(empty).wait_ready() as serve:
         assert json.loads(serve.fetch("images.json").decode())["images"] == []
         assert "There are no images here" in browse(serve.url, "--dump-dom").decode()
+
+
+def test_damaged_files():
+    """Whatever cannot be shown says why."""
+    with tempfile.TemporaryDirectory(dir=fixture.root()) as path:
+        whole = io.BytesIO()
+        Image.effect_noise((300, 200), 50).save(whole, "PNG")
+        for name, data in (("cut.png", whole.getvalue()[:9000]), ("cut.tif", b"II*\0\10\0\0\0"), ("a.txt", b"x")):
+            with open(os.path.join(path, name), "wb") as f:
+                f.write(data)
+        with Serve(path).wait_ready() as serve:
+            listed = json.loads(serve.fetch("images.json").decode())
+            assert [i["name"] for i in listed["images"]] == ["cut.png"], listed
+            assert listed["others"] == [{"name": "a.txt", "why": ""}, {
+                "name": "cut.tif", "why": serve.refusal("iiif/3/cut.tif/info.json")}], listed
+            why = serve.refusal("iiif/3/cut.png/full/!400,400/0/default.jpg")
+            assert "<em>%s</em>" % why in browse(serve.url, "--dump-dom").decode(), why
+
+
+def test_a_large_screen_is_filled():
+    with tempfile.TemporaryDirectory(dir=fixture.root()) as path:
+        for i in range(200):
+            os.link(os.path.join(fixture.root(), fixture.corners_pyramid(600, 400)), os.path.join(path, "%d.tif" % i))
+        with Serve(path).wait_ready() as serve:
+            page = browse(serve.url, "--dump-dom", size=(3840, 3000)).decode()
+            assert page.count('class="card"') == 200, page.count('class="card"')
+            page = browse(serve.url, "--dump-dom").decode()
+            assert page.count('class="card"') < 200, "all at once, though none can see them"
 
 
 def test_a_server_that_dies_ends_it():
