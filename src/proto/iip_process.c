@@ -57,9 +57,9 @@ bool tg_iip_minmax(tg_str s, tg_iip *iip)
     if (!tg_str_cut(s, ':', &channel, &range) || !tg_iip_reals(range, ',', 2, v) || v[0] == v[1])
         return false;
     bool all = tg_str_is(channel, "-");
-    if (!all && (!tg_iip_whole(channel, &c) || c < 0 || c >= TG_PROCESS_CHANNELS))
+    if (!all && (!tg_iip_whole(channel, &c) || c < 0))
         return false;
-    int64_t end = all ? TG_PROCESS_CHANNELS : c + 1;
+    int64_t end = all ? TG_PROCESS_CHANNELS : TG_MIN(c + 1, TG_PROCESS_CHANNELS);
     for (; c < end; c++) {
         p->ranges |= 1u << c;
         p->range_min[c] = v[0];
@@ -122,8 +122,8 @@ bool tg_iip_ctw(tg_str s, tg_iip *iip)
     tg_process *p = &iip->job.process;
     bool more = true;
     unsigned n = 0;
-    if (!inside(s, &s))
-        return false;
+    if (tg_str_starts(s, TG_STR("[")) ? !inside(s, &s) : tg_str_ends(s, TG_STR("]")))
+        return false; /* the brackets may be left out, both of them */
     memset(p->matrix, 0, sizeof p->matrix);
     for (; more && n < TG_PROCESS_CHANNELS; n++) {
         tg_str row;

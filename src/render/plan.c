@@ -142,14 +142,11 @@ static void plan_window(tg_plan *p, const tg_config *config, const tg_image *ima
 static bool plan_process(tg_plan *p, const tg_image *image, const tg_job *job, tg_err *err)
 {
     unsigned colours = image->fmt.channels - tg_pixfmt_alpha(image->fmt);
-    unsigned all = (1u << TG_PROCESS_CHANNELS) - 1, over = job->process.ranges >> colours;
     tg_orient o = tg_orient_of(image);
     p->processed = tg_process_any(&job->process);
     p->process = job->process;
     if (job->process.shade && colours < 3)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "SHD: the image has less than three channels");
-    if (job->process.ranges != all && over)
-        return tg_fail(err, TG_ERR_BAD_REQUEST, "MINMAX: the image has no such channel");
     if (job->process.matrix_rows == 4 && !tg_formats[job->format].alpha)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "CTW: four rows are for formats with alpha");
     tg_process_turn_kernel(&p->process, o.mirror, o.quarter);

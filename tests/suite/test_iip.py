@@ -354,7 +354,9 @@ def test_range():
     want[:, :, 1] = to_8((v[:, :, 1] - 20) / 30)
     want[:, :, 2] = to_8((v[:, :, 2] - 200) / -100)
     close(processed("MINMAX=1:20,50&MINMAX=2:200,100"), want)
-    expect("FIF=%s&MINMAX=3:0,1&JTL=0,0" % noisy(), 400)
+    plain = expect("FIF=%s&GAM=1.4&JTL=0,0" % noisy(), 200).body
+    for channel in (3, 9):  # viewers that count from 1 name one more than there is
+        assert expect("FIF=%s&GAM=1.4&MINMAX=%d:0,1&JTL=0,0" % (noisy(), channel), 200).body == plain
 
 
 def test_range_of_deep_samples():
