@@ -68,6 +68,9 @@ void tg_cache_put(tg_cache *cache, const tg_cache_key *key, const tg_cached *val
 /* After MISS when there is nothing to store: lets the next one try. */
 void tg_cache_give_up(tg_cache *cache, const tg_cache_key *key);
 
+/* Looks in memory and in memcached, without a lock and without waiting. */
+tg_cache_found tg_cache_look(tg_cache *cache, const tg_cache_key *key, tg_cached *out);
+
 /* The same in this worker's memory only, for what is made faster than memcached answers. */
 bool tg_cache_get_here(tg_cache *cache, const tg_cache_key *key, tg_cached *out);
 void tg_cache_put_here(tg_cache *cache, const tg_cache_key *key, const tg_cached *value);

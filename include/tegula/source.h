@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tegula/arena.h"
 #include "tegula/codec.h"
 #include "tegula/config.h"
 #include "tegula/err.h"
@@ -71,6 +72,11 @@ void tg_source_release(tg_sources *cache, tg_source *source); /* NULL is fine */
 /* Is the file behind a source still what it was when it was opened? One written in place while it
  * is read can give a picture of two halves. TG_ERR_BUSY when it is not. */
 bool tg_source_unchanged(const tg_source *source, tg_err *err);
+
+/* As far as tg_source_get's stat, without opening: *out is what would be opened, with no image and
+ * no fingerprint. *open: this cache has it open already. */
+bool tg_source_look(tg_sources *cache, tg_str identifier, tg_arena *arena, tg_source *out,
+                    bool *open, tg_err *err);
 
 /* As far as tg_source_get's stat, without opening: is there a regular file? */
 bool tg_source_exists(tg_sources *cache, tg_str identifier, tg_err *err);

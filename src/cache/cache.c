@@ -131,7 +131,7 @@ static tg_cache_found wait_for_other(tg_cache *c, tg_server *s, const tg_cache_k
         tg_str value;
         nap(pause);
         pause = TG_MIN(2 * pause, LONGEST_LOOK_US);
-        switch (tg_server_get(s, stored, poll_until(c), &value)) {
+        switch (tg_server_get(s, stored, true, poll_until(c), &value)) {
         case TG_GOT_VALUE: {
             tg_cache_found found = judge(c, value, key, out);
             c->counts.waited += found == TG_CACHE_SHARED;
@@ -157,7 +157,7 @@ static tg_cache_found get_shared(tg_cache *c, const tg_cache_key *key, uint64_t 
     if (!s)
         return TG_CACHE_ALONE;
     tg_str whole = tg_str_of(stored.whole);
-    switch (tg_server_get(s, whole, until_us, &value)) {
+    switch (tg_server_get(s, whole, true, until_us, &value)) {
     case TG_GOT_VALUE:
         return judge(c, value, key, out);
     case TG_GOT_LOCK:
@@ -180,11 +180,34 @@ void tg_cache_put_here(tg_cache *c, const tg_cache_key *key, const tg_cached *va
     tg_lru_put(c->lru, key->text, value);
 }
 
-tg_cache_found tg_cache_get(tg_cache *c, const tg_cache_key *key, tg_cached *out)
+/* Until when this request may wait for servers. */
+static uint64_t tend(tg_cache *c)
 {
     uint64_t until = c->pool.n ? poll_until(c) : 0;
     if (c->pool.n && tg_pool_tend(&c->pool, until))
         tg_lru_clear(c->lru);
+    return until;
+}
+
+tg_cache_found tg_cache_look(tg_cache *c, const tg_cache_key *key, tg_cached *out)
+{
+    stored_key stored;
+    tg_str value;
+    uint64_t until = tend(c);
+    if (tg_cache_get_here(c, key, out))
+        return TG_CACHE_HERE;
+    tg_server *s = find_server(c, key, until, &stored);
+    if (!s || tg_server_get(s, tg_str_of(stored.whole), false, until, &value) != TG_GOT_VALUE)
+        return TG_CACHE_ALONE;
+    tg_cache_found found = judge(c, value, key, out);
+    if (found == TG_CACHE_SHARED)
+        tg_cache_put_here(c, key, out);
+    return found;
+}
+
+tg_cache_found tg_cache_get(tg_cache *c, const tg_cache_key *key, tg_cached *out)
+{
+    uint64_t until = tend(c);
     if (tg_cache_get_here(c, key, out)) {
         c->counts.here++;
         return TG_CACHE_HERE;

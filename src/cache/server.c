@@ -254,13 +254,14 @@ static bool read_value(tg_server *s, tg_str line, uint64_t until_us, tg_str *fla
     return eject(s);
 }
 
-tg_got tg_server_get(tg_server *s, tg_str key, uint64_t until_us, tg_str *value)
+tg_got tg_server_get(tg_server *s, tg_str key, bool lock, uint64_t until_us, tg_str *value)
 {
     char question[TG_MAX_KEY_BYTES + 32];
     tg_str line, flags;
     /* N: what is missing is put there, empty, for so long; W tells the one whose question did it,
      * Z all others. */
-    int n = snprintf(question, sizeof question, "mg %.*s v N%d\r\n", TG_STR_ARG(key), LOCK_S);
+    int n = lock ? snprintf(question, sizeof question, "mg %.*s v N%d\r\n", TG_STR_ARG(key), LOCK_S)
+                 : snprintf(question, sizeof question, "mg %.*s v\r\n", TG_STR_ARG(key));
     if (!send_text(s, question, (size_t)n, until_us) || !tg_server_settle(s, until_us))
         return TG_GOT_NOTHING;
     s->answered++;
@@ -274,7 +275,7 @@ tg_got tg_server_get(tg_server *s, tg_str key, uint64_t until_us, tg_str *value)
         return TG_GOT_NOTHING;
     if (value->n)
         return TG_GOT_VALUE;
-    return flags.n == 0 ? TG_GOT_NOTHING : flags.p[0] == 'W' ? TG_GOT_LOCK : TG_GOT_LOCKED;
+    return flags.n == 0 || !lock ? TG_GOT_NOTHING : flags.p[0] == 'W' ? TG_GOT_LOCK : TG_GOT_LOCKED;
 }
 
 /* memcached takes more than 30 days for a point in time. */

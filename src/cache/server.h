@@ -70,8 +70,9 @@ typedef enum tg_got {
     TG_GOT_NOTHING /* and no lock: the server has failed, or no memory */
 } tg_got;
 
-/* In one round trip. *value is valid until the next call. */
-tg_got tg_server_get(tg_server *server, tg_str key, uint64_t until_us, tg_str *value);
+/* In one round trip. *value is valid until the next call. lock: as TG_GOT_LOCK says; without, what
+ * is not there or locked is TG_GOT_NOTHING. */
+tg_got tg_server_get(tg_server *server, tg_str key, bool lock, uint64_t until_us, tg_str *value);
 
 /* Sends head and body as the key's value; the reply is read by the next call. */
 bool tg_server_set(tg_server *server, tg_str key, tg_str head, tg_str body);

@@ -160,6 +160,8 @@ void tg_service_finish(tg_service *s, const tg_response *r)
     } else if (a->locked) {
         tg_cache_give_up(s->cache, &a->key);
     }
+    if (r->status == 200 && a->is_picture)
+        tg_answer_remember(s);
     if (a->plain_key.n)
         tg_cache_put_plain(s->cache, a->plain_key, value.body);
     s->after = (tg_after){0};

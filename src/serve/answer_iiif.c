@@ -28,6 +28,13 @@ static void put_links(const tg_iiif *iiif, tg_str id, tg_str canonical, tg_respo
                 TG_STR_ARG(canonical), TG_STR_ARG(tg_iiif_profile(iiif->version)));
 }
 
+void tg_answer_iiif_headers(tg_service *s, const tg_request *request, const tg_iiif *iiif,
+                            tg_str canonical, tg_response *r)
+{
+    put_links(iiif, tg_iiif_id(s->config, request, iiif, s->arena), canonical, r);
+    put_vary(s, request, false, r);
+}
+
 /* One for both versions and all spellings: the picture is the same. */
 static tg_str picture_name(tg_service *s, const tg_iiif *iiif, const tg_plan *plan, bool color)
 {
@@ -47,11 +54,10 @@ static bool answer_image(tg_service *s, const tg_request *request, tg_iiif *iiif
     tg_job_modify(&iiif->job, modifiers);
     if (!tg_plan_make(s->config, source->image, &iiif->job, &plan, err))
         return false;
-    tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     tg_str canonical =
         tg_iiif_canonical(iiif->version, &iiif->job, &plan.geometry, color, s->arena);
-    put_links(iiif, id, canonical, r);
-    put_vary(s, request, false, r);
+    s->after.canonical = canonical;
+    tg_answer_iiif_headers(s, request, iiif, canonical, r);
     return tg_answer_picture(s, request, source, &plan, picture_name(s, iiif, &plan, color),
                              iiif->identifier, r, err);
 }
@@ -151,6 +157,9 @@ bool tg_answer_iiif(tg_service *s, const tg_request *request, tg_str head, tg_st
         return false;
     if (iiif.kind == TG_IIIF_BASE)
         return answer_base(s, request, &iiif, r, err);
+    if (iiif.kind == TG_IIIF_IMAGE && !modifiers &&
+        tg_answer_remembered(s, request, &iiif, rest, r))
+        return true;
     tg_source *source = tg_source_get(s->sources, iiif.identifier, err);
     if (!source)
         return false;

@@ -34,12 +34,12 @@ static bool find_or_render(tg_service *s, const tg_cache_key *key, tg_source *so
     if (plan->stored)
         return render(s, source, plan, r, err);
     s->after.key = *key;
+    s->after.modified_s = source->identity.mtime_s;
     if (find(s, key, r))
         return true;
     if (!render(s, source, plan, r, err))
         return false;
     s->after.store = true;
-    s->after.modified_s = source->identity.mtime_s;
     return true;
 }
 
@@ -49,6 +49,16 @@ static tg_str picture_text(tg_service *s, const tg_source *source, const tg_plan
     const tg_geometry *g = &plan->geometry;
     return tg_arena_printf(s->arena, "%u|%u,%u,%u,%u|%ux%u|%.*s", source->page, g->region.x,
                            g->region.y, g->region.w, g->region.h, g->w, g->h, TG_STR_ARG(what));
+}
+
+void tg_answer_found(tg_service *s, const tg_request *request, tg_str media_type, tg_str identifier,
+                     tg_str ending, tg_response *r)
+{
+    r->status = 200;
+    tg_header(r, "Content-Type", media_type);
+    tg_answer_disposition(s->arena, request->method == TG_POST, identifier, ending, r);
+    s->after.type = media_type;
+    s->after.is_picture = true;
 }
 
 bool tg_answer_picture(tg_service *s, const tg_request *request, tg_source *source,
@@ -61,13 +71,9 @@ bool tg_answer_picture(tg_service *s, const tg_request *request, tg_source *sour
         return true;
     if (!find_or_render(s, &key, source, plan, r, err))
         return false;
-    r->status = 200;
-    tg_header(r, "Content-Type", tg_str_of(tg_formats[plan->format].media_type));
-    tg_answer_disposition(s->arena, request->method == TG_POST, identifier,
-                          tg_arena_printf(s->arena, "_%ux%u.%s", plan->out_w, plan->out_h,
-                                          tg_formats[plan->format].extension),
-                          r);
-    s->after.type = tg_str_of(tg_formats[plan->format].media_type);
-    s->after.is_picture = true;
+    s->after.ending = tg_arena_printf(s->arena, "_%ux%u.%s", plan->out_w, plan->out_h,
+                                      tg_formats[plan->format].extension);
+    tg_answer_found(s, request, tg_str_of(tg_formats[plan->format].media_type), identifier,
+                    s->after.ending, r);
     return true;
 }

@@ -15,6 +15,7 @@ libtg_serve_a_SOURCES = \
 	src/serve/purge.c \
 	src/serve/records.c \
 	src/serve/records.h \
+	src/serve/remembered.c \
 	src/serve/route.c \
 	src/serve/serve.c \
 	src/serve/service.h \

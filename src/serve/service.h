@@ -19,6 +19,10 @@ typedef struct tg_after {
     tg_str type;
     int64_t modified_s;
     tg_str plain_key; /* for a web server to find the body by; empty: not asked for */
+    /* what to remember of the request's words, see tg_answer_remembered */
+    tg_cache_key words;
+    bool remember;
+    tg_str canonical, ending;
 } tg_after;
 
 struct tg_service {
@@ -84,11 +88,31 @@ tg_str tg_answer_settings(const tg_config *config, tg_arena *arena);
  * under the same name, and that are configured alike. */
 tg_cache_key tg_answer_key(tg_service *service, const tg_identity *identity, tg_str what);
 
+/* The key of such a text. */
+tg_cache_key tg_answer_key_of(tg_service *service, tg_str text, tg_str file);
+
 /* The key's hash in its quotes, between which tg_answer_key has left it. */
 static inline tg_str tg_answer_etag(const tg_cache_key *key)
 {
     return (tg_str){key->hash.p - 1, key->hash.n + 2};
 }
+
+/* A picture of IIIF by the very words of its request and what the file looks like from outside:
+ * when somebody has asked so before, its key is known without opening the file. False when it is
+ * not, or the picture is no longer there; nothing has been answered then. */
+bool tg_answer_remembered(tg_service *service, const tg_request *request, const tg_iiif *iiif,
+                          tg_str words, tg_response *response);
+
+/* For the next one who asks so; when the reply is out. */
+void tg_answer_remember(tg_service *service);
+
+/* Link and Vary of a picture. */
+void tg_answer_iiif_headers(tg_service *service, const tg_request *request, const tg_iiif *iiif,
+                            tg_str canonical, tg_response *response);
+
+/* What answers have beside the body when it is there. */
+void tg_answer_found(tg_service *service, const tg_request *request, tg_str media_type,
+                     tg_str identifier, tg_str ending, tg_response *response);
 
 /* ETag and Last-Modified of what a file, an address and the configuration give; sets both headers
  * and Cache-Control, and answers 304 (returning true) when the client has it already. */

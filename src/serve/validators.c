@@ -14,14 +14,17 @@ tg_str tg_answer_settings(const tg_config *c, tg_arena *arena)
 
 tg_cache_key tg_answer_key(tg_service *s, const tg_identity *id, tg_str what)
 {
-    tg_cache_key key = {.file = id->name};
-    key.text =
+    tg_str text =
         tg_arena_printf(s->arena, "%.*s|%" PRIu64 "|%" PRId64 ".%09u|%016" PRIx64 "|%.*s|%.*s",
                         TG_STR_ARG(id->name), id->size_bytes, id->mtime_s, id->mtime_ns,
                         id->fingerprint, TG_STR_ARG(s->settings), TG_STR_ARG(what));
-    tg_str quoted = tg_etag(s->arena, key.text.p, key.text.n);
-    key.hash = (tg_str){quoted.p + 1, quoted.n - 2};
-    return key;
+    return tg_answer_key_of(s, text, id->name);
+}
+
+tg_cache_key tg_answer_key_of(tg_service *s, tg_str text, tg_str file)
+{
+    tg_str quoted = tg_etag(s->arena, text.p, text.n);
+    return (tg_cache_key){.text = text, .hash = {quoted.p + 1, quoted.n - 2}, .file = file};
 }
 
 bool tg_answer_validators(tg_service *s, const tg_request *request, const tg_identity *id,

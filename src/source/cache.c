@@ -205,6 +205,13 @@ static tg_image *open_image(tg_sources *c, const tg_path *path, tg_identity *id,
     return image;
 }
 
+/* A path without FILESYSTEM_PREFIX. */
+static tg_str name_of(const tg_sources *c, const char *text, size_t n)
+{
+    size_t prefix_n = strlen(c->config->filesystem_prefix);
+    return (tg_str){text + prefix_n, n - prefix_n};
+}
+
 static entry *open_entry(tg_sources *c, const tg_path *path, uint64_t hash, tg_err *err)
 {
     tg_identity id;
@@ -212,9 +219,8 @@ static entry *open_entry(tg_sources *c, const tg_path *path, uint64_t hash, tg_e
     if (!image)
         return NULL;
     entry *e = tg_new(sizeof *e + path->n + 1);
-    size_t prefix_n = strlen(c->config->filesystem_prefix);
     e->source = (tg_source){.image = image, .identity = id, .page = path->page};
-    e->source.identity.name = (tg_str){e->path + prefix_n, path->n - prefix_n};
+    e->source.identity.name = name_of(c, e->path, path->n);
     e->hash = hash;
     e->layers = path->layers;
     e->path_n = path->n;
@@ -304,6 +310,22 @@ void tg_source_release(tg_sources *c, tg_source *source)
         close_entry(e);
     else
         trim(c);
+}
+
+bool tg_source_look(tg_sources *c, tg_str identifier, tg_arena *arena, tg_source *out, bool *open,
+                    tg_err *err)
+{
+    tg_path path;
+    *out = (tg_source){0};
+    if (!locate(c, identifier, (tg_view){.vertical = TG_VIEW_VERTICAL}, &path, &out->identity, err))
+        return false;
+    path.layers = layers_of(c, 0);
+    out->page = path.page;
+    tg_str text = {tg_arena_strdup(arena, (tg_str){path.text, path.n}), path.n};
+    out->identity.name = name_of(c, text.p, text.n);
+    const entry *e = find(c, &path, hash_of(&path));
+    *open = e && tg_identity_eq(&e->source.identity, &out->identity);
+    return true;
 }
 
 bool tg_source_exists(tg_sources *c, tg_str identifier, tg_err *err)

@@ -93,6 +93,10 @@ class Memcached:
         found = [urllib.parse.unquote(line.split()[0][4:]) for line in lines if line.startswith("key=")]
         return [key for key in found if key != "tegula:tokens"]
 
+    def pictures(self):
+        """Keys of answers, without what is remembered of requests, and without locks."""
+        return [key for key in self.keys() if self.value(key) and b"|words|" not in self.value(key)]
+
     def value(self, key):
         """None when there is none."""
         reply = self.ask("mg %s v\r\nmn\r\n" % key, b"MN\r\n")

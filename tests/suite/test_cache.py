@@ -108,7 +108,7 @@ def test_second_time_from_memcached():
             second = expect(c.get(full("a.tif")), 200)
             assert first.body == second.body and first.headers == second.headers
             assert c.rendered() == 1 and c.how_often("from memcached") == 1
-            assert len(m.keys()) == 1, m.keys()
+            assert len(m.pictures()) == 1, m.keys()
 
 
 def test_headers_are_of_the_request_not_of_the_cache():
@@ -166,6 +166,41 @@ def test_hosts_with_copies_of_the_tree_agree():
             a, b = expect(c.get(full("a.tif")), 200), expect(other.get(full("a.tif")), 200)
             assert a.header("ETag") == b.header("ETag") and a.body == b.body
             assert c.rendered() == 1 and other.rendered() == 0
+
+
+def test_a_hit_opens_no_file():
+    with Memcached() as m, Cached(m.address) as c:
+        c.put()
+        urls = [V3 + "a.tif/full/300,/0/default.jpg", V2 + "a.tif/full/300,/0/default.jpg",
+                V3 + "a.tif/pct:0,0,100,100/pct:50/0/default.jpg"]
+        first = [expect(c.get(url), 200) for url in urls]
+        assert c.rendered() == 1
+        with Cached(m.address, images=c.images) as other:
+            worker, = other.site.worker_pids()
+            open_files = lambda: [f for f in os.listdir("/proc/%d/fd" % worker)
+                                  if os.readlink("/proc/%d/fd/%s" % (worker, f)).endswith("a.tif")]
+            again = expect(other.get(urls[0]), 200)
+            assert other.how_often("from memcached") == 1 and not open_files()
+            assert (again.body, [h for h in again.headers if h[0] != "Link"]) == \
+                (first[0].body, [h for h in first[0].headers if h[0] != "Link"])
+            assert again.links()["canonical"].endswith("/iiif/3/a.tif/full/300,200/0/default.jpg")
+            expect(other.get(urls[0], headers={"If-None-Match": first[0].header("ETag")}), 304)
+            head = expect(other.get(urls[0], method="HEAD"), 200)
+            assert head.headers == again.headers and head.body == b"" and not open_files()
+            for url, reply in zip(urls, first):  # not remembered: the file is opened, nothing is rendered
+                got = expect(other.get(url), 200)
+                assert got.body == reply.body and got.header("ETag") == reply.header("ETag")
+            assert open_files() and other.rendered() == 0
+        # the words are remembered, the picture is gone
+        key, = m.pictures()
+        m.ask("md %s\r\n" % key)
+        with Cached(m.address, images=c.images) as other:
+            reply, seconds = other.timed(urls[0])
+            assert expect(reply, 200).body == first[0].body and other.rendered() == 1 and seconds < 0.9
+            c.put(seed=3)
+            assert expect(other.get(urls[0]), 200).body == truth(3, urls[0])
+        with Cached(m.address, images=c.images) as other:
+            assert expect(other.get(urls[0]), 200).body == truth(3, urls[0])
 
 
 def test_head_and_conditional_requests_render_nothing():
@@ -287,7 +322,7 @@ def test_68_errors_and_the_switch():
                 f.write(b"\xff" * 40000)
             for _ in range(3):
                 expect(c.get(full("b.tif")), 500)
-            assert len([k for k in m.keys() if m.value(k)]) == 1
+            assert len(m.pictures()) == 1
             assert c.rendered() == 4
             c.site.tegula.process.send_signal(server.signal.SIGHUP)
             server_waits = time.monotonic() + 10
@@ -324,7 +359,7 @@ def test_damaged_values_are_misses():
     with Memcached() as m, Cached(m.address) as c:
         c.put()
         right = expect(c.get(full("a.tif")), 200).body
-        key, = m.keys()
+        key, = m.pictures()
         value = m.value(key)
         assert right in value
         for bad in (value[:-1], value + b"x", b"\0" * len(value), value[:200] + b"\1" + value[201:],
@@ -334,7 +369,7 @@ def test_damaged_values_are_misses():
             assert reply.body == right and reply.type() == "image/jpeg"
             assert m.value(key) == value  # stored anew
         expect(c.get(full("a.tif", "100,")), 200)
-        other, = set(m.keys()) - {key}
+        other, = set(m.pictures()) - {key}
         m.set(other, value)  # one picture under another's key
         assert expect(c.get(full("a.tif", "100,")), 200).body == truth(0, full("a.tif", "100,"))
         assert c.rendered() == 10
@@ -491,7 +526,7 @@ def test_two_of_three_gone():
         with Cached(servers, workers=2, **PROMPT) as c:
             c.put()
             check_all_right(c, paths)
-            shares = [len(m.keys()) for m in (a, b, d)]
+            shares = [len(m.pictures()) for m in (a, b, d)]
             assert sum(shares) == 60 and min(shares) >= 8, shares
             assert c.rendered() == 60
             with Cached(", ".join(m.address for m in (d, a, b)), images=c.images) as other:
@@ -515,7 +550,7 @@ def test_a_worker_that_dies_rendering_keeps_nobody_waiting_for_long():
     with Memcached() as m, Cached(m.address) as c:
         c.put()
         expect(c.get(full("a.tif")), 200)
-        key, = m.keys()
+        key, = m.pictures()
         m.ask("md %s\r\n" % key)
         assert b" W" in m.ask("mg %s v N5\r\nmn\r\n" % key, b"MN\r\n")  # as a worker that then dies
         reply, seconds = c.timed(full("a.tif"))
@@ -655,7 +690,7 @@ def test_purge_takes_away_one_image():
         for name in names:
             for width in range(20, 40):
                 expect(c.get(full(name, "%d," % width)), 200)
-        keys = lambda: a.keys() + b.keys()
+        keys = lambda: a.pictures() + b.pictures()
         assert len(keys()) == 120, len(keys())
         for name, left in (("a.tif", 80), (V3 + "sub%2Fc.tif/info.json", 40)):
             status, text = purge(c, name)
