@@ -476,7 +476,8 @@ static int first_entries(const picture *p, unsigned c, uint32_t x, uint32_t y)
 
 static void test_palette(void)
 {
-    picture p = {.w = 9, .h = 9, .n = 1, .bits = 8, .order = OPJ_LRCP, .sample = first_entries};
+    picture p = {
+        .w = 9, .h = 9, .n = 1, .bits = 8, .levels = 3, .order = OPJ_LRCP, .sample = first_entries};
     static const uint8_t pclr[] = {0, 2, 3, 7, 7, 3, 10, 20, 15, 30, 40, 0}; /* blue of 4 bits */
     static const uint8_t cmap[] = {0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 1, 2};
     static const uint8_t want[] = {10, 20, 255, 30, 40, 0, 30, 40, 0}; /* 2 is beyond the end */
@@ -490,6 +491,7 @@ static void test_palette(void)
     img = open_checked(wrap("palette.jp2", encode("palette.j2k", &p), &header, NULL));
     px = read_checked(img, 0);
     CHECK(img->native.space == TG_SPACE_RGB && memcmp(px, want, sizeof want) == 0);
+    CHECK(img->n_levels == 1); /* means of indices are no colours */
     free(px);
     tg_image_close(img);
     tg_buf_free(&header);

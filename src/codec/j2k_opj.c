@@ -85,10 +85,12 @@ static OPJ_OFF_T on_skip(OPJ_OFF_T n, void *user)
 /* ---- what it says ---- */
 
 /* Warnings about a stream whose pixels are right all the same: SOP markers may be left out (section
- * A.8.1), markers of extensions may be there. */
+ * A.8.1), markers of extensions may be there; code blocks that are to end predictably do not where
+ * layers are left out or rate control cut them. */
 static const char *const harmless[] = {
-    "SOP marker",      "Unknown marker",   "TPsot==TNsot",     "Cannot take in charge",
-    "Despite JP2 BPC", "not end with EOC", "OPJ_J2K_MAXBANDS", "Disabling MCT",
+    "SOP marker",          "Unknown marker",   "TPsot==TNsot",     "Cannot take in charge",
+    "Despite JP2 BPC",     "not end with EOC", "OPJ_J2K_MAXBANDS", "Disabling MCT",
+    "PTERM check failure",
 };
 
 static void keep(decoding *d, const char *text)

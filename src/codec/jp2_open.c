@@ -104,10 +104,20 @@ static tg_level make_level(const tg_jp2 *j, unsigned k)
     return level;
 }
 
+/* The lower resolutions of an index are means of indices, which name other colours. */
+static bool is_indexed(const tg_j2k_form *form)
+{
+    for (unsigned i = 0; i < form->n_channels; i++)
+        if (form->channel[i].palette)
+            return true;
+    return false;
+}
+
 static void make_levels(tg_jp2 *j)
 {
     tg_image *img = &j->base;
-    unsigned most = TG_MIN(j->codestream.header.levels_min + 1u, (unsigned)TG_MAX_LEVELS);
+    unsigned stored = is_indexed(&j->form) ? 1u : j->codestream.header.levels_min + 1u;
+    unsigned most = TG_MIN(stored, (unsigned)TG_MAX_LEVELS);
 
     for (unsigned k = 0; k < most; k++) {
         tg_level level = make_level(j, k);
