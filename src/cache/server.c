@@ -10,16 +10,19 @@
 #include "tegula/log.h"
 #include "tegula/num.h"
 
-#define MS               ((uint64_t)1000) /* in microseconds */
-#define PAUSE_US         (2000 * MS)
-#define LONGEST_PAUSE_US (60000 * MS)
-#define PROVEN           200      /* after so many answers the next pause is the shortest again */
-#define PROBE_US         (1 * MS) /* a server of this machine answers within it */
-#define MAX_GREETING     ((size_t)64 << 10)
-#define ITEM_OVERHEAD    128 /* of memcached for an item, from above */
-#define LOCK_S           5   /* how long others take a picture for being rendered */
-#define MAX_TTL_S        (30 * 86400)
-#define CONTROL_KEY      "tegula:tokens"
+#define MS                  ((uint64_t)1000) /* in microseconds */
+#define PAUSE_US            (100 * MS)
+#define LONGEST_PAUSE_US    (10000 * MS)
+#define DISTRUST_US         (2000 * MS)
+#define LONGEST_DISTRUST_US (60000 * MS)
+#define GREETING_US         (1000 * MS) /* nobody waits for it */
+#define PROVEN              200         /* after so many answers a server is trusted */
+#define PROBE_US            (1 * MS)    /* a server of this machine answers within it */
+#define MAX_GREETING        ((size_t)64 << 10)
+#define ITEM_OVERHEAD       128 /* of memcached for an item, from above */
+#define LOCK_S              5   /* how long others take a picture for being rendered */
+#define MAX_TTL_S           (30 * 86400)
+#define CONTROL_KEY         "tegula:tokens"
 
 static uint64_t poll_us(const tg_server *s)
 {
@@ -49,9 +52,29 @@ static const char *what_failed(tg_wire_fault fault)
     return texts[fault];
 }
 
+/* How long it is left alone. Nobody waits for one that is not up, so it is asked again soon. One
+ * that made somebody wait after many answers may only have had to wait itself, on a busy machine;
+ * but one that does so again before it has given as many is left alone ever longer. */
+static uint64_t pause_after(const tg_server *s, bool was_up, bool proven)
+{
+    uint64_t doubled = 2 * s->pause_us;
+    if (was_up && !proven)
+        return TG_MIN(TG_MAX(doubled, DISTRUST_US), LONGEST_DISTRUST_US);
+    return was_up ? PAUSE_US
+                  : TG_MAX(s->pause_us, TG_MIN(TG_MAX(doubled, PAUSE_US), LONGEST_PAUSE_US));
+}
+
+static void log_ejection(const tg_server *s, bool was_up, tg_wire_fault fault)
+{
+    bool news = was_up || s->pause_us == PAUSE_US;
+    tg_log(news ? TG_LOG_ERROR : TG_LOG_DEBUG,
+           "memcached %.*s%s%.*s %s; it is left alone for %.1f s", TG_STR_ARG(s->host),
+           s->port.n ? ":" : "", TG_STR_ARG(s->port), what_failed(fault),
+           (double)s->pause_us / (1000 * MS));
+}
+
 /* A server that ends a connection, as one does that is started again, is tried again at once: that
- * takes no time. One that made somebody wait is left alone, by all workers, ever longer while it
- * does so again soon after. */
+ * takes no time. Of one that made somebody wait all workers hear. */
 static bool eject(tg_server *s)
 {
     uint64_t now = tg_clock_us();
@@ -69,14 +92,11 @@ static bool eject(tg_server *s)
     tg_server_disconnect(s);
     if (at_once)
         return false;
-    s->pause_us = !s->pause_us || proven ? PAUSE_US : TG_MIN(2 * s->pause_us, LONGEST_PAUSE_US);
+    s->pause_us = pause_after(s, was_up, proven);
     s->next_us = now + s->pause_us;
     if (was_up)
         atomic_store(s->out, s->next_us);
-    tg_log(was_up || s->pause_us == PAUSE_US ? TG_LOG_ERROR : TG_LOG_DEBUG,
-           "memcached %.*s%s%.*s %s; it is left alone for %u s", TG_STR_ARG(s->host),
-           s->port.n ? ":" : "", TG_STR_ARG(s->port), what_failed(fault),
-           (unsigned)(s->pause_us / (1000 * MS)));
+    log_ejection(s, was_up, fault);
     return false;
 }
 
@@ -95,7 +115,7 @@ static void greet(tg_server *s, uint64_t now)
 {
     struct iovec question = {"stats settings\r\n", 16};
     s->state = TG_SERVER_GREETING;
-    s->next_us = now + poll_us(s);
+    s->next_us = now + GREETING_US;
     if (!tg_wire_send(&s->wire, &question, 1, now))
         eject(s);
 }
@@ -171,7 +191,6 @@ void tg_server_tend(tg_server *s)
         if (atomic_load(s->out) > now) {
             tg_server_disconnect(s); /* another worker has found out */
             s->next_us = atomic_load(s->out);
-            s->pause_us = PAUSE_US;
         }
         return;
     }

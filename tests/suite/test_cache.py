@@ -536,7 +536,7 @@ def test_two_of_three_gone():
             b.freeze()
             check_delays(c, delays=2)
             check_all_right(c, paths)
-            for _ in range(5):
+            for _ in range(12):
                 time.sleep(1)
                 before = c.rendered()
                 check_all_right(c, paths)
