@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "tegula/str.h"
+
 /* VERBOSITY at and above which a line is written. */
 typedef enum tg_log_level {
     TG_LOG_ERROR = 1, /* start, stop, errors */
@@ -19,5 +21,12 @@ void tg_log_open(const char *target, int verbosity);
 void tg_log_reopen(void);
 bool tg_log_wants(tg_log_level level);
 void tg_log(tg_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* What this process is busy with, the path of a request; empty for nothing. A view, in use until
+ * the next call. */
+void tg_log_about(tg_str what);
+/* A line of TG_LOG_ERROR by code that knows bytes of a file, and not which file: what the process
+ * is busy with stands behind it in brackets. */
+void tg_log_file(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

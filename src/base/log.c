@@ -19,6 +19,7 @@ static struct {
     int fd;
     int verbosity;
     bool to_syslog;
+    tg_str about;
 } log_state = {.target = "", .fd = STDERR_FILENO, .verbosity = TG_LOG_ERROR};
 
 static void open_target(void)
@@ -104,4 +105,23 @@ void tg_log(tg_log_level level, const char *fmt, ...)
     line[n++] = '\n';
     if (write(log_state.fd, line, n) < 0)
         return; /* a full disk must not stop the service */
+}
+
+void tg_log_about(tg_str what)
+{
+    log_state.about = what;
+}
+
+void tg_log_file(const char *fmt, ...)
+{
+    char text[LINE_BYTES];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (log_state.about.n)
+        tg_log(TG_LOG_ERROR, "%s (%.*s)", text, TG_STR_ARG(log_state.about));
+    else
+        tg_log(TG_LOG_ERROR, "%s", text);
 }

@@ -201,8 +201,7 @@ void tg_colour_resolve(tg_image *image, const tg_colour_policy *policy)
     if (icc.len)
         image->colour = colour_of(tg_buf_view(&icc), image->native, policy, &refusal);
     if (refusal)
-        tg_log(TG_LOG_ERROR, "the colour profile of a %s file is ignored: %s", image->codec->name,
-               refusal);
+        tg_log_file("the colour profile of a %s file is ignored: %s", image->codec->name, refusal);
     tg_buf_free(&icc);
 }
 

@@ -100,8 +100,8 @@ bool tg_flat_overlook(const tg_flat *f, tg_err *err)
 {
     if (!f->base.options.lenient || err->kind != TG_ERR_CORRUPT)
         return false;
-    tg_log(TG_LOG_ERROR, "a %s file is damaged and shown as far as it goes: %s %s",
-           f->base.codec->name, err->msg, err->detail);
+    tg_log_file("a %s file is damaged and shown as far as it goes: %s%s%s", f->base.codec->name,
+                err->msg, err->detail[0] ? ": " : "", err->detail);
     *err = (tg_err){0};
     return true;
 }

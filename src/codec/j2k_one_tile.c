@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "j2k_codestream.h"
+#include "tegula/log.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 
@@ -63,6 +64,9 @@ static bool read_headers(one_tile *t, uint32_t *n_parts, uint64_t *n_bytes, tg_e
 
         if (p->cut && !t->w->lenient)
             return corrupt(err, "it ends in the middle of a tile");
+        if (p->cut)
+            tg_log_file(
+                "a JPEG 2000 codestream ends in the middle of a tile, shown as far as it goes");
         if (!tg_j2k_tile_part_read(&part, &t->header, err))
             return false;
         *n_bytes += p->n_bytes;

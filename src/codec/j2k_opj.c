@@ -240,7 +240,7 @@ static bool is_acceptable(const decoding *d)
     if (!d->text[0])
         return true;
     if (d->request->lenient)
-        tg_log(TG_LOG_ERROR, "damaged JPEG 2000 codestream served as it is: %s", d->text);
+        tg_log_file("a JPEG 2000 codestream is damaged and shown as it is: %s", d->text);
     return d->request->lenient;
 }
 

@@ -310,8 +310,8 @@ static bool read_or_blank(tg_jp2 *j, const tile_part *p, tg_err *err)
     if (!j->base.options.lenient || err->kind != TG_ERR_CORRUPT)
         return false;
     if (!j->told) /* of one tile for all */
-        tg_log(TG_LOG_ERROR, "tile %u, %u of a JPEG 2000 codestream is left white: %s", p->col,
-               p->row, err->detail[0] ? err->detail : err->msg);
+        tg_log_file("tile %u, %u of a JPEG 2000 codestream is left white: %s", p->col, p->row,
+                    err->detail[0] ? err->detail : err->msg);
     j->told = true;
     for (uint32_t y = 0; y < p->wanted.h; y++)
         memset(p->dst + y * p->stride, 0xff, n);

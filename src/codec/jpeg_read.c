@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tegula/abandon.h"
+#include "tegula/log.h"
 #include "tegula/num.h"
 
 /* Decoding time grows with the scans times the blocks, not with the bytes; real files have about
@@ -30,6 +31,9 @@ static void pretend_end(tg_jpeg_reader *r)
 
     if (!r->errors.lenient && (r->many_scans || r->cinfo.arith_code))
         stop(r, TG_ERR_CORRUPT, "the image file is cut short");
+    if (r->many_scans && !r->told)
+        tg_log_file("a JPEG file of several scans is cut short and shown as far as they go");
+    r->told = true;
     r->source.next_input_byte = eoi;
     r->source.bytes_in_buffer = sizeof eoi;
 }
@@ -129,7 +133,7 @@ bool tg_jpeg_reader_begin(tg_jpeg_reader *r, int fd, uint64_t offset_bytes, uint
     memset(&r->cinfo, 0, sizeof r->cinfo);
     r->cinfo.err = tg_jpeg_errors_init(&r->errors);
     r->errors.err = err;
-    r->many_scans = r->ended = false;
+    r->many_scans = r->ended = r->told = false;
     if (setjmp(r->errors.jump))
         return false;
     init(r);

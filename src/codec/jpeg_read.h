@@ -17,6 +17,7 @@ typedef struct tg_jpeg_reader {
     uint64_t at_bytes, end_bytes; /* what of the file is still to be read */
     bool many_scans;
     bool ended;            /* the data were cut short, which is overlooked (errors.lenient) */
+    bool told;             /* by a line in the log */
     uint32_t last_row;     /* once ended: where what there is ends */
     uint8_t buffer[32768]; /* most 256 px tiles fit */
 } tg_jpeg_reader;

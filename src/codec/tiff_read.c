@@ -79,8 +79,9 @@ static bool forgive(tg_tiff *t, const tg_tiff_part *p, tg_err *err)
         !could_hold(t, &t->level[p->level].dir))
         return false;
     t->broken = place_of(p);
-    tg_log(TG_LOG_ERROR, "TIFF: level %u, tile %u,%u white from row %u on: %s (%s)", p->level,
-           (unsigned)p->col, (unsigned)p->row, (unsigned)t->broken.from, err->msg, err->detail);
+    tg_log_file("tile %u, %u in level %u of a TIFF file is left white from row %u on: %s%s%s",
+                (unsigned)p->col, (unsigned)p->row, p->level, (unsigned)t->broken.from, err->msg,
+                err->detail[0] ? ": " : "", err->detail);
     *err = (tg_err){0};
     return true;
 }

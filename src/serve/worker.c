@@ -198,7 +198,9 @@ static void answer(worker *w, tg_request *request)
     }
     if (!request->query.n)
         request->query = (tg_str){w->body, w->body_n};
+    tg_log_about(request->uri);
     tg_service_answer(w->service, request, &w->response);
+    tg_log_about(TG_STR(""));
 }
 
 /* A 304 speaks of a body it does not have, so it gives no length (RFC 9110, 8.6). */
