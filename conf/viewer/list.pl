@@ -65,8 +65,8 @@ sub look_at {
         my ($height) = $body =~ /"height":\s*(\d+)/;
         push @images, sprintf '{"id":"%s","name":%s,"width":%d,"height":%d}', encoded($name), json($name), $width, $height;
     } else {
-        # Of what is no image at all (415) there is nothing to tell.
-        my $why = $status == 415 || $body =~ /^\s*</ ? '' : $body =~ s/\s+\z//r;
+        # Of what is no picture at all there is nothing to tell.
+        my $why = $body =~ /^\s*<|is not a picture/ ? '' : $body =~ s/\s+\z//r;
         push @others, sprintf '{"name":%s,"why":%s}', json($name), json($why);
     }
     print STDERR "   $looked_at files looked at\n" if ++$looked_at % 1000 == 0;

@@ -25,16 +25,15 @@ const tg_codec *const tg_codecs[] = {
 
 #define HEAD_BYTES 64
 
-/* With the names of what would have been read, parted by "or". */
+/* With the names of what would have been read. */
 static void fail_unknown(tg_err *err)
 {
     char names[128] = "";
     for (const tg_codec *const *codec = tg_codecs; *codec; codec++) {
         size_t n = strlen(names);
-        snprintf(names + n, sizeof names - n, "%s%s", n ? " or " : "", (*codec)->name);
+        snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", (*codec)->name);
     }
-    tg_fail(err, TG_ERR_NOT_IMAGE, "the file is not %s, and this version reads nothing else",
-            names);
+    tg_fail(err, TG_ERR_NOT_IMAGE, "the file is not a picture that this version reads (%s)", names);
 }
 
 static bool fits_resampler(tg_native n)

@@ -73,6 +73,17 @@ static TIFF *open_handle(tg_tiff_file *f, const char *mode)
     return tif;
 }
 
+/* The directory lies behind the end of the file; told in words only. */
+static bool is_cut_short(const tg_tiff_file *f)
+{
+    static const char words[] = "directory at offset ";
+    const char *at = strstr(f->complaint.text, words);
+    uint64_t offset_bytes;
+
+    return at && tg_parse_u64(tg_str_of(at + sizeof words - 1), &offset_bytes) &&
+           offset_bytes >= f->size_bytes;
+}
+
 tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_bytes, tg_err *err)
 {
     tg_tiff_file *f = tg_new(sizeof *f);
@@ -87,6 +98,8 @@ tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_byt
     if (strstr(f->complaint.text, "different values per"))
         tg_fail(err, TG_ERR_NOT_IMPLEMENTED,
                 "this kind of TIFF is not supported: samples of different depth or format");
+    else if (is_cut_short(f))
+        tg_fail(err, TG_ERR_CORRUPT, "the image file is cut short");
     tg_tiff_file_fail(f, err);
     tg_tiff_file_close(f);
     return NULL;

@@ -205,9 +205,8 @@ static bool refuse(const tg_tiff_dir *d, tg_err *err)
     if (!d->refusal)
         return false;
     tg_fail(err, d->refusal_kind, "this kind of TIFF is not supported: %s", d->refusal);
-    tg_fail_detail(err, "TIFF: %s (compression %u, photometric %u, %u x %u bits)", d->refusal,
-                   (unsigned)d->compression, (unsigned)d->photometric, (unsigned)d->samples,
-                   (unsigned)d->bits);
+    tg_fail_detail(err, "compression %u, photometric %u, %u x %u bits", (unsigned)d->compression,
+                   (unsigned)d->photometric, (unsigned)d->samples, (unsigned)d->bits);
     return true;
 }
 

@@ -116,9 +116,12 @@ static void configure(WebPDecoderConfig *config, const webp_file *w, unsigned k,
 
 static bool fail_status(VP8StatusCode status, tg_err *err)
 {
-    tg_err_kind kind = status == VP8_STATUS_OUT_OF_MEMORY ? TG_ERR_BUSY : TG_ERR_CORRUPT;
-
-    tg_fail(err, kind, "the WebP data cannot be decoded");
+    if (status == VP8_STATUS_OUT_OF_MEMORY)
+        tg_fail(err, TG_ERR_BUSY, "no memory for decoding WebP");
+    else if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED)
+        tg_fail(err, TG_ERR_CORRUPT, "the image file is cut short");
+    else
+        tg_fail(err, TG_ERR_CORRUPT, "the WebP data cannot be decoded");
     return tg_fail_detail(err, "libwebp: status %d", (int)status);
 }
 

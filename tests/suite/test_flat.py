@@ -288,9 +288,15 @@ def test_avif_cut_short():
 
 # -- damage
 
+def told_of(on, name):
+    return [line for line in on.log_text().splitlines() if name in line and "shown" in line]
+
+
 def test_cut_short():
-    """An error; with STRICT=0 what there is, and white."""
+    """An error that says so; with STRICT=0 what there is, and white, and a line in the log that names the file."""
     lenient = site(**LENIENT)
+    got = expect(get(V3, saved("cut.tif", b"II*\0\0\0\1\0" + bytes(100))), 500)
+    assert got.body == b"the image file is cut short\n", got.body
     for name, form, options in (("entire.jpg", "JPEG", dict(quality=95)), ("entire.png", "PNG", {}),
                                 ("entire.webp", "WEBP", dict(lossless=True)), ("entire.gif", "GIF", dict(interlace=0))):
         whole = get(V3, kinds.by_pillow(name, smooth(), form, **options)).pixels()
@@ -300,12 +306,14 @@ def test_cut_short():
         got = expect(get(V3, cut, on=lenient), 200, cut).pixels()
         assert fixture.largest_difference(got[:80], whole[:80]) == 0, cut
         assert (got[-40:, :, :3] == 255).all(), cut
+        assert told_of(lenient, cut), cut
     for name, form, options in (("waves.jpg", "JPEG", dict(quality=95, progressive=True)),
                                 ("passes.gif", "GIF", dict(interlace=1))):
         data = contents(kinds.by_pillow(name, smooth(), form, **options))
         cut = saved("half-" + name, data[:len(data) * 6 // 10])
         expect(get(V3, cut), 500, cut)
         assert far(expect(get(V3, cut, on=lenient), 200, cut).pixels(), smooth()) < 8, cut
+        assert told_of(lenient, cut), cut
 
 
 # -- cost
