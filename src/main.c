@@ -30,7 +30,7 @@ static const char usage[] =
     "  --formats          print what is read and what can be sent\n"
     "  --help, --version\n"
     "\n"
-    "purge takes away what memcached servers hold of images, or all that they hold.\n"
+    "purge takes away what memcached servers hold of images, or all that is tegula's.\n"
     "\n"
     "Everything else is set by environment variables such as FILESYSTEM_PREFIX: see tegula(8).\n";
 
