@@ -21,7 +21,6 @@ backend default {
 }
 
 acl operators {
-    "localhost";
     "127.0.0.1";
     "::1";
 }
