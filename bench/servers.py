@@ -144,8 +144,13 @@ def tiles(name, size=256, off=0, w=9000, h=7000):
 
 
 def processed(commands, name="large_q85_ycbcr420.tif", top=6, n=36 * 28):
-    """Tiles of the largest resolution, 9000 x 7000 px in tiles of 256, from its middle on."""
-    return ["FIF=%s&%sJTL=%d,%d" % (name, commands, top, tile) for tile in range(n // 4, 3 * n // 4)]
+    """Tiles of the largest resolution, 9000 x 7000 px in tiles of 256."""
+    return ["FIF=%s&%sJTL=%d,%d" % (name, commands, top, tile) for tile in range(n)]
+
+
+def sizes(name, size):
+    """More pictures of all but the whole than are kept as finished answers."""
+    return ["%s/%d,%d,8900,6900/%s/0/default.jpg" % (name, i % 32, i // 32, size) for i in range(512)]
 
 
 WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
@@ -161,14 +166,14 @@ WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
      ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.5}),
     ("JPEG tile, one pixel off the grid", tiles("large_q85_ycbcr420.tif", off=1),
      ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.3}),
-    ("full/!1024,1024", ["large_q85_ycbcr420.tif/full/!1024,1024/0/default.jpg"],
+    ("full/!1024,1024", sizes("large_q85_ycbcr420.tif", "!1024,1024"),
      ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
     ("JP2 tile", tiles("master.jp2"), ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 1.5}),
     ("JP2 tile of 1024 px", tiles("master.jp2", 1024), ["tegula", "iipsrv"], {}),
-    ("JP2 full/!1024,1024", ["master.jp2/full/!1024,1024/0/default.jpg"],
+    ("JP2 full/!1024,1024", sizes("master.jp2", "!1024,1024"),
      ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 2}),
     ("JP2 without tiles, tile", tiles("master_prec.jp2"), ["tegula", "iipsrv"], {}),
-    ("JP2 without tiles, full/!1024,1024", ["master_prec.jp2/full/!1024,1024/0/default.jpg"],
+    ("JP2 without tiles, full/!1024,1024", sizes("master_prec.jp2", "!1024,1024"),
      ["tegula", "tegula-nocache", "iipsrv"], {}),
     ("IIP, stored JPEG tile", processed(""), ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 6}),
     ("IIP, CNT", processed("CNT=1.5&"), ["tegula", "iipsrv", "iipsrv-nocache"], {"iipsrv": 2}),
@@ -177,7 +182,7 @@ WORKLOADS = [  # name, requests, servers, (target server, target ratio)…
      {"iipsrv": 2}),
     ("IIP, CNV", processed("CNV=sharpen&"), ["tegula"], {}),  # the other one does not know it,
     ("IIP, SHD", processed("SHD=45,30&"), ["tegula"], {}),    # and this ends it
-    ("full/400,", ["large_q85_ycbcr420.tif/full/400,/0/default.jpg"],
+    ("full/400,", sizes("large_q85_ycbcr420.tif", "400,"),
      ["tegula", "tegula-nocache", "iipsrv", "iipsrv-nocache"], {"iipsrv": 3}),
 ]
 
@@ -207,9 +212,9 @@ def run(args):
             if args.only and args.only not in workload[0]:
                 continue
             measure(s, workload, args)
-        memory(s, args)
     finally:
         s.stop()
+    memory(args)
 
 
 def measure(s, workload, args):
@@ -230,13 +235,31 @@ def measure(s, workload, args):
                                                "%gx" % target if target else ""), flush=True)
 
 
-def memory(s, args):
-    print("\npeak RSS of a tegula worker after all tiles above: %.1f MiB (target 40 without the "
-          "two whole pictures)" % s.peak_mib("tegula"))
-    if os.path.exists(os.path.join(args.pictures, "xl_25167x12483.tif")):
-        n = len(s.get("/iiif/3/xl_25167x12483.tif/full/max/0/default.jpg"))
-        print("peak RSS after full/max of 25167x12483 (%.1f MiB sent): %.1f MiB (target 120)" %
-              (n / 2**20, s.peak_mib("tegula")))
+MEMORY = [  # name, requests, target in MiB
+    ("stored JPEG tiles", tiles("large_q85_ycbcr420.tif"), 40),
+    ("JPEG tiles, decoded", tiles("large.tif"), 40),
+    ("JPEG tiles, off the grid", tiles("large_q85_ycbcr420.tif", off=1), 40),
+    ("deflate tiles", tiles("deflate.tif"), 40),
+    ("JP2 tiles", tiles("master.jp2"), 60),
+    ("JP2 full/!1024,1024", ["master.jp2/full/!1024,1024/0/default.jpg"], 60),
+    ("HTJ2K tiles of 1024 px", tiles("master_ht.j2c", 1024), 60),
+    ("25167x12483, full/max", ["xl_25167x12483.tif/full/full/0/default.jpg"], 120),
+]
+
+
+def memory(args):
+    """Each with workers of its own."""
+    print("\n| peak RSS of a worker after | MiB | target |\n|---|---|---|")
+    for name, requests, target in MEMORY:
+        if not os.path.exists(os.path.join(args.pictures, requests[0].split("/")[0])):
+            continue
+        s = Servers(args.tegula, args.constant, args.pictures, 1000)
+        try:
+            for iiif in requests:
+                s.get(address("tegula", iiif))
+            print("| %s | %.1f | %d |" % (name, s.peak_mib("tegula"), target), flush=True)
+        finally:
+            s.stop()
 
 
 if __name__ == "__main__":
