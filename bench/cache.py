@@ -115,7 +115,8 @@ upstream tegula { server unix:%(t)s; }
 upstream alone { server 127.0.0.1:%(m)d; keepalive 16; }
 include %(d)s/tegula/http.d/*.conf;
 server { listen 127.0.0.1:%(p)d; include %(d)s/tegula/site.d/*.conf;
-location ~ ^/alone(?<key>/.*)$ { set $memcached_key $key; memcached_pass alone; default_type image/jpeg; }
+location ~ ^/alone(?<key>/.*)$ { set $memcached_key $key; memcached_pass alone; default_type image/jpeg;
+memcached_buffer_size 64k; }
 %(l)s } }
 """ % {"d": self.dir, "p": self.port, "l": locations, "t": self.sock("iiif"), "m": self.memcached["ours"]}
         path = os.path.join(self.dir, "nginx.conf")

@@ -95,6 +95,66 @@ static void test_ring(void)
     }
 }
 
+static void test_notes(void)
+{
+    char key[64], text[64], long_text[1200];
+    tg_arena *arena = tg_arena_new();
+    unsigned found = 0;
+    CHECK_INT(tg_notes_find(TG_STR("a"), arena).n, 0);
+    CHECK(tg_notes_open());
+    tg_notes_put(TG_STR("a"), TG_STR("note"));
+    tg_notes_put(TG_STR("b"), TG_STR("another"));
+    tg_notes_put(TG_STR("a"), TG_STR("new note"));
+    tg_str note = tg_notes_find(TG_STR("a"), arena);
+    CHECK_TEXT(note.p, note.n, "new note");
+    memset(long_text, 'x', sizeof long_text);
+    tg_notes_put(TG_STR("b"), (tg_str){long_text, sizeof long_text});
+    note = tg_notes_find(TG_STR("b"), arena);
+    CHECK_TEXT(note.p, note.n, "another");
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < 20000; i++) { /* more than there is room for */
+            tg_arena_reset(arena);
+            snprintf(key, sizeof key, "key %d", i);
+            snprintf(text, sizeof text, "text %d", i);
+            if (pass == 0)
+                tg_notes_put(tg_str_of(key), tg_str_of(text));
+            note = tg_notes_find(tg_str_of(key), arena);
+            CHECK(note.n == 0 || tg_str_is(note, text));
+            found += pass == 1 && note.n;
+        }
+    CHECK(found > 6000 && found <= 8192);
+    tg_arena_free(arena);
+}
+
+/* Readers never see halves of what several writers put there at once. */
+static void test_notes_of_many(void)
+{
+    char text[512];
+    tg_arena *arena = tg_arena_new();
+    pid_t writers[2];
+    for (int w = 0; w < 2; w++) {
+        writers[w] = fork();
+        if (writers[w] == 0)
+            for (unsigned i = 0;; i++) {
+                memset(text, 'a' + (int)(i % 26), sizeof text);
+                tg_notes_put(TG_STR("shared"), (tg_str){text, 200 + i % 300});
+            }
+    }
+    for (int i = 0; i < 200000; i++) {
+        tg_arena_reset(arena);
+        tg_str note = tg_notes_find(TG_STR("shared"), arena);
+        bool whole = true;
+        for (size_t k = 1; k < note.n; k++)
+            whole &= note.p[k] == note.p[0];
+        CHECK(whole);
+    }
+    for (int w = 0; w < 2; w++) {
+        kill(writers[w], SIGKILL);
+        waitpid(writers[w], NULL, 0);
+    }
+    tg_arena_free(arena);
+}
+
 static void test_lru(void)
 {
     static char body[10000];
@@ -440,6 +500,8 @@ int main(void)
 {
     test_checksum();
     test_ring();
+    test_notes();
+    test_notes_of_many();
     test_lru();
     test_value();
     test_memory_alone();

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tegula/arena.h"
 #include "tegula/config.h"
 #include "tegula/str.h"
 
@@ -37,8 +38,8 @@ typedef struct tg_cache_counts {
     uint64_t failures; /* servers that did not answer or could not store */
 } tg_cache_counts;
 
-/* Before workers are forked: they then tell each other which servers do not answer, so that a dead
- * one is waited for once and not once by each. */
+/* Before workers are forked: they then share notes, and tell each other which servers do not
+ * answer, so that a dead one is waited for once and not once by each. */
 void tg_cache_share_among_workers(void);
 
 /* config must outlive it. Waits for connections to servers, but no longer than
@@ -74,6 +75,13 @@ tg_cache_found tg_cache_look(tg_cache *cache, const tg_cache_key *key, tg_cached
 /* The same in this worker's memory only, for what is made faster than memcached answers. */
 bool tg_cache_get_here(tg_cache *cache, const tg_cache_key *key, tg_cached *out);
 void tg_cache_put_here(tg_cache *cache, const tg_cache_key *key, const tg_cached *value);
+
+/* Notes: short texts that the workers of this host find again, found by the whole of a key. Both
+ * together have about 1000 bytes; what is longer is not kept. Any may be forgotten at any time. An
+ * empty text when there is none. */
+bool tg_notes_open(void);
+tg_str tg_notes_find(tg_str key, tg_arena *arena);
+void tg_notes_put(tg_str key, tg_str note);
 
 /* CACHE_LAYOUT=nginx: the body alone, under a key that a web server can make of the address.
  * Nothing is stored when the key is none that memcached takes. */

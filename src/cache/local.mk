@@ -5,6 +5,7 @@ libtg_cache_a_SOURCES = \
 	src/cache/cache.c \
 	src/cache/lru.c \
 	src/cache/lru.h \
+	src/cache/notes.c \
 	src/cache/pool.c \
 	src/cache/pool.h \
 	src/cache/purge.c \

@@ -19,6 +19,7 @@ void tg_cache_share_among_workers(void)
         mmap(NULL, sizeof own_marks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED)
         marks = page;
+    tg_notes_open();
 }
 
 void tg_pool_init(tg_pool *p, const tg_config *config, uint64_t *failures)

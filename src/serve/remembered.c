@@ -1,31 +1,28 @@
-/* Opening a file costs several times what memcached does, and reads a disk that may be slow. What a
- * request's words come to is therefore kept as well, beside the picture. Of the file its device,
- * inode and times count here, which nobody can set back; a host thus believes only what was
- * remembered of the very same file. */
+/* Opening a file costs several times what memcached does, and reads a disk that may be slow. The
+ * workers of a host therefore tell each other what a request's words come to. Of the file its
+ * device, inode and times count here, which nobody can set back: what was remembered is believed
+ * only of the very same file. */
 #include <inttypes.h>
 
 #include "serve/service.h"
 
-static tg_cache_key words_key(tg_service *s, const tg_source *seen, int version, tg_str words)
+static tg_str words_text(tg_service *s, const tg_source *seen, int version, tg_str words)
 {
     const tg_identity *id = &seen->identity;
-    tg_str what = tg_arena_printf(
-        s->arena, "words|%" PRIu64 "|%" PRIu64 "|%" PRId64 ".%09u|%u|%" PRIu64 "|%u|%d|%.*s",
-        id->device, id->inode, id->ctime_s, id->ctime_ns, s->config->max_cvt,
-        s->config->memory_bytes, (unsigned)s->config->allow_upscaling, version, TG_STR_ARG(words));
-    tg_identity outside = *id;
-    outside.fingerprint = 0;
-    return tg_answer_key(s, &outside, what);
+    return tg_arena_printf(
+        s->arena,
+        "%.*s|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRId64 ".%09u|%" PRId64 ".%09u|%u|%d|%.*s",
+        TG_STR_ARG(id->name), id->device, id->inode, id->size_bytes, id->mtime_s, id->mtime_ns,
+        id->ctime_s, id->ctime_ns, seen->page, version, TG_STR_ARG(words));
 }
 
 /* "canonical LF ending LF text of the key" */
 static bool read_note(tg_service *s, tg_str note, tg_str file, tg_after *out)
 {
-    tg_str rest = {tg_arena_strdup(s->arena, note), note.n};
-    if (!tg_str_cut(rest, '\n', &out->canonical, &rest) ||
-        !tg_str_cut(rest, '\n', &out->ending, &rest))
+    if (!tg_str_cut(note, '\n', &out->canonical, &note) ||
+        !tg_str_cut(note, '\n', &out->ending, &note))
         return false;
-    out->key = tg_answer_key_of(s, rest, file);
+    out->key = tg_answer_key_of(s, note, file);
     return true;
 }
 
@@ -54,18 +51,13 @@ bool tg_answer_remembered(tg_service *s, const tg_request *request, const tg_iii
 {
     tg_err none = {0};
     tg_source seen;
-    tg_cached found;
     tg_after note = {0};
     bool open;
     if (!tg_cache_is_shared(s->cache) ||
         !tg_source_look(s->sources, iiif->identifier, s->arena, &seen, &open, &none))
         return false;
-    s->after.words = words_key(s, &seen, iiif->version, words);
-    if (open)
-        return false;
-    tg_cache_found where = tg_cache_look(s->cache, &s->after.words, &found);
-    s->after.remember = where != TG_CACHE_HERE && where != TG_CACHE_SHARED;
-    if (s->after.remember || !read_note(s, found.body, seen.identity.name, &note))
+    s->after.words = words_text(s, &seen, iiif->version, words);
+    if (open || !read_note(s, tg_notes_find(s->after.words, s->arena), seen.identity.name, &note))
         return false;
     if (send_picture(s, request, iiif, &seen, &note, r))
         return true;
@@ -76,10 +68,8 @@ bool tg_answer_remembered(tg_service *s, const tg_request *request, const tg_iii
 void tg_answer_remember(tg_service *s)
 {
     const tg_after *a = &s->after;
-    if (!a->words.text.n || !a->canonical.n || !a->key.text.n || !a->remember)
+    if (!a->words.n || !a->canonical.n || !a->key.text.n)
         return;
-    tg_str note = tg_arena_printf(s->arena, "%.*s\n%.*s\n%.*s", TG_STR_ARG(a->canonical),
-                                  TG_STR_ARG(a->ending), TG_STR_ARG(a->key.text));
-    tg_cached value = {.status = 200, .modified_s = a->modified_s, .body = note};
-    tg_cache_put(s->cache, &a->words, &value);
+    tg_notes_put(a->words, tg_arena_printf(s->arena, "%.*s\n%.*s\n%.*s", TG_STR_ARG(a->canonical),
+                                           TG_STR_ARG(a->ending), TG_STR_ARG(a->key.text)));
 }

@@ -20,9 +20,7 @@ typedef struct tg_after {
     int64_t modified_s;
     tg_str plain_key; /* for a web server to find the body by; empty: not asked for */
     /* what to remember of the request's words, see tg_answer_remembered */
-    tg_cache_key words;
-    bool remember;
-    tg_str canonical, ending;
+    tg_str words, canonical, ending;
 } tg_after;
 
 struct tg_service {

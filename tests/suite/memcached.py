@@ -94,8 +94,8 @@ class Memcached:
         return [key for key in found if key != "tegula:tokens"]
 
     def pictures(self):
-        """Keys of answers, without what is remembered of requests, and without locks."""
-        return [key for key in self.keys() if self.value(key) and b"|words|" not in self.value(key)]
+        """Keys of answers, without locks."""
+        return [key for key in self.keys() if self.value(key)]
 
     def value(self, key):
         """None when there is none."""
