@@ -1,11 +1,13 @@
 /* Which directories become levels and which become pages. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <tiffio.h>
 
 #include "check.h"
 #include "fixture.h"
+#include "tegula/mem.h"
 
 /* A directory of one gray, tiled 64x64 unless striped. */
 typedef struct plain {
@@ -121,6 +123,74 @@ static void check_chains(void)
     check_page("thumbnail, label and macro", path, 1, NULL);
     path = CHAIN(STRIPS(60, 30, 0), STRIPS(30, 15, 1));
     check_page("striped levels", path, 0, "60x30 30x15");
+    path = CHAIN(STRIPS(60, 30, 0), STRIPS(40, 20, 0), STRIPS(30, 15, 0));
+    check_page("sheets at several resolutions", path, 0, "60x30");
+    check_page("sheets at several resolutions", path, 1, "40x20");
+    check_page("sheets at several resolutions", path, 2, "30x15");
+}
+
+static void put16(uint8_t *p, unsigned v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+    put16(p, v & 0xffff);
+    put16(p + 2, v >> 16);
+}
+
+#define ENTRIES 10
+
+static void put_directory(uint8_t *p, uint32_t next, uint32_t tag_bytes)
+{
+    const uint32_t entry[ENTRIES][4] = {{256, 3, 1, 8},           {257, 3, 1, 8}, {258, 3, 1, 8},
+                                        {259, 3, 1, 1},           {262, 3, 1, 1}, {273, 4, 1, 72},
+                                        {277, 3, 1, 1},           {278, 3, 1, 8}, {279, 4, 1, 64},
+                                        {37724, 7, tag_bytes, 72}};
+
+    put16(p, ENTRIES);
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        put16(p + 2 + 12 * i, entry[i][0]);
+        put16(p + 4 + 12 * i, entry[i][1]);
+        put32(p + 6 + 12 * i, entry[i][2]);
+        put32(p + 10 + 12 * i, entry[i][3]);
+    }
+    put32(p + 2 + 12 * ENTRIES, next);
+}
+
+/* n directories that share one tag of so many bytes, as the layers of an image editor. */
+static const char *write_sharing(uint32_t n, uint32_t tag_bytes)
+{
+    const char *path = fixture_path("sharing.tif");
+    size_t dir_bytes = 6 + 12 * ENTRIES, at = 72 + tag_bytes, size = at + n * dir_bytes;
+    uint8_t *file = tg_new(size);
+
+    memcpy(file, "II*", 3);
+    put32(file + 4, (uint32_t)at);
+    for (uint32_t i = 0; i < n; i++, at += dir_bytes)
+        put_directory(file + at, i + 1 < n ? (uint32_t)(at + dir_bytes) : 0, tag_bytes);
+    fixture_save(path, file, size);
+    free(file);
+    return path;
+}
+
+static void check_large_tags(void)
+{
+    struct timespec from, to;
+    const char *path = write_sharing(1200, 100);
+
+    check_page("many pages", path, 1199, "8x8");
+    check_page("many pages", path, 1200, NULL);
+    path = write_sharing(200, 20u << 20);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    check_page("a large tag in every directory", path, 199, "8x8");
+    path = write_sharing(1200, 3u << 20);
+    check_page("a tag in more directories than is sound", path, 0, "8x8");
+    check_page("a tag in more directories than is sound", path, 1199, NULL);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    CHECK((to.tv_sec - from.tv_sec) + 1e-9 * (to.tv_nsec - from.tv_nsec) < 8); /* of minutes */
 }
 
 static void check_made(void)
@@ -200,6 +270,7 @@ int main(void)
 {
     fixture_init();
     check_chains();
+    check_large_tags();
     check_made();
     check_far_level();
     check_stack("--size 400x300 --picture flat:255,0,0 --pages 3 --stack");

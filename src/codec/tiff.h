@@ -19,14 +19,18 @@ typedef struct tg_tiff_file {
     int fd;
     uint64_t size_bytes, at_bytes;
     bool io_failed; /* the system refused a read, as against a file that is too short */
+    uint64_t read_bytes, limit_bytes; /* read so far; refused beyond */
+    bool in_directory;                /* large reads are of tags that nobody asked for */
     tg_tiff_complaint complaint;
     uint32_t next_row;  /* where the line decoder stands; UINT32_MAX: nowhere */
     uint32_t next_tile; /* behind the one decoded last */
     uint64_t n_offsets; /* tiles that the directory really tells of */
 } tg_tiff_file;
 
-/* offset 0: the first directory. */
+/* offset 0: the first directory, to look for others from there; else to read the pixels, too. */
 tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_bytes, tg_err *err);
+/* Allows what one directory may take; false when all together took more than is sound. */
+bool tg_tiff_file_may_go_on(tg_tiff_file *f);
 void tg_tiff_file_close(tg_tiff_file *f); /* not the descriptor; NULL is fine */
 /* libtiff refused something: sets TG_ERR_CORRUPT or TG_ERR_IO; returns false. */
 bool tg_tiff_file_fail(tg_tiff_file *f, tg_err *err);

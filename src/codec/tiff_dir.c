@@ -6,7 +6,7 @@
 #include "tiff.h"
 
 /* More samples than any real picture has, few enough for arithmetic. */
-#define MAX_SAMPLES    32
+#define MAX_SAMPLES    255
 /* A strip may well hold all of a huge image; twice this must not overflow. */
 #define MAX_TILE_BYTES ((size_t)1 << 48)
 

@@ -9,11 +9,27 @@
 #include "tegula/num.h"
 #include "tiff.h"
 
+/* libtiff fetches every tag of a directory, among them layers of editors with hundreds of
+ * megabytes; of those it does without. Directories may share one large tag, so that their number
+ * alone bounds neither time nor memory. */
+#define MAX_TAG_READ_BYTES ((tmsize_t)4 << 20)
+#define MAX_DIR_BYTES      ((uint64_t)32 << 20)
+#define MAX_CHAIN_BYTES    ((uint64_t)256 << 20)
+
+static bool refuses(const tg_tiff_file *f, tmsize_t n)
+{
+    return f->in_directory &&
+           (n > MAX_TAG_READ_BYTES || f->read_bytes + (uint64_t)n > f->limit_bytes);
+}
+
 static tmsize_t on_read(thandle_t handle, void *buf, tmsize_t n)
 {
     tg_tiff_file *f = handle;
     tmsize_t done = 0;
 
+    if (refuses(f, n))
+        return 0;
+    f->read_bytes += (uint64_t)n;
     while (done < n) {
         ssize_t got = pread(f->fd, (char *)buf + done, (size_t)(n - done), (off_t)f->at_bytes);
 
@@ -91,9 +107,13 @@ tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_byt
     f->fd = fd;
     f->size_bytes = size_bytes;
     f->next_row = UINT32_MAX;
+    f->in_directory = true;
+    f->limit_bytes = MAX_DIR_BYTES;
     f->tif = open_handle(f, offset_bytes ? "rhO" : "rO");
-    if (f->tif && (offset_bytes == 0 || TIFFSetSubDirectory(f->tif, offset_bytes)))
+    if (f->tif && (offset_bytes == 0 || TIFFSetSubDirectory(f->tif, offset_bytes))) {
+        f->in_directory = offset_bytes == 0;
         return f;
+    }
     /* Told in words only. */
     if (strstr(f->complaint.text, "different values per"))
         tg_fail(err, TG_ERR_NOT_IMPLEMENTED,
@@ -103,6 +123,12 @@ tg_tiff_file *tg_tiff_file_open(int fd, uint64_t size_bytes, uint64_t offset_byt
     tg_tiff_file_fail(f, err);
     tg_tiff_file_close(f);
     return NULL;
+}
+
+bool tg_tiff_file_may_go_on(tg_tiff_file *f)
+{
+    f->limit_bytes = f->read_bytes + MAX_DIR_BYTES;
+    return f->read_bytes <= MAX_CHAIN_BYTES;
 }
 
 void tg_tiff_file_close(tg_tiff_file *f)

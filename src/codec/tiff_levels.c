@@ -11,7 +11,7 @@
 #include "tegula/num.h"
 #include "tiff.h"
 
-#define MAX_DIRS          1024 /* of the chain; bounds the time a hostile file takes */
+#define MAX_DIRS          8192 /* of the chain; bounds the time a hostile file takes */
 #define MAX_SUBIFDS       64   /* of one directory */
 #define SIZE_TOLERANCE_PX 2.0
 
@@ -90,12 +90,14 @@ static bool is_beside(const tg_tiff_dir *page, const tg_tiff_dir *d)
     return page->tiled && !d->tiled && is_smaller(d, page) && same_aspect(page, d);
 }
 
-/* Does d, which does not say it is reduced, open a page after `page`? */
+/* Does d, which does not say it is reduced, open a page after `page`? Sheets of one paper scanned
+ * at 300 and at 200 dpi are of one aspect, too, and documents have strips, where pyramids that do
+ * not mark their levels have tiles. */
 static bool opens_page(const tg_tiff_dir *page, const tg_tiff_dir *d)
 {
     if (!page || (d->subfile & FILETYPE_PAGE) || page->n_subifds > 0)
         return true;
-    return !related(page, d) && !is_beside(page, d);
+    return !(d->tiled && related(page, d)) && !is_beside(page, d);
 }
 
 static bool is_candidate(const tg_tiff_dir *d)
@@ -147,7 +149,8 @@ static bool read_chain(tg_tiff_file *f, dir_list *list, tg_err *err)
 {
     if (!list_add_current(list, f, err))
         return false;
-    for (unsigned i = 1; i < MAX_DIRS && TIFFReadDirectory(f->tif); i++) {
+    for (unsigned i = 1; i < MAX_DIRS && tg_tiff_file_may_go_on(f) && TIFFReadDirectory(f->tif);
+         i++) {
         tg_err ignored = {0};
 
         list_add_current(list, f, &ignored);
@@ -160,12 +163,12 @@ static void add_subifds(tg_tiff_file *f, dir_list *list, uint64_t dir_offset_byt
     uint64_t offsets[MAX_SUBIFDS], *stored;
     uint16_t n = 0;
 
-    if (!TIFFSetSubDirectory(f->tif, dir_offset_bytes) ||
+    if (!tg_tiff_file_may_go_on(f) || !TIFFSetSubDirectory(f->tif, dir_offset_bytes) ||
         !TIFFGetField(f->tif, TIFFTAG_SUBIFD, &n, &stored))
         return;
     n = TG_MIN(n, (uint16_t)MAX_SUBIFDS);
     memcpy(offsets, stored, n * sizeof *offsets); /* libtiff forgets them with the directory */
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n && tg_tiff_file_may_go_on(f); i++) {
         tg_err ignored = {0}; /* a broken level leaves the others usable */
 
         if (offsets[i] && TIFFSetSubDirectory(f->tif, offsets[i]))
