@@ -31,6 +31,7 @@ class Memcached:
         self.dir = tempfile.mkdtemp(prefix="tegula-memcached-")
         os.chmod(self.dir, 0o777)
         self.options, self.prefix, self.daemon = options, prefix, None
+        self.seen = set()
         if unix:
             self.address = self.connect_to = os.path.join(self.dir, "socket")
             self.listen = ["-s", self.address, "-a", "0777"]
@@ -88,10 +89,13 @@ class Memcached:
             return reply
 
     def keys(self):
-        """All keys but that of tegula's tokens."""
+        """All keys but that of tegula's tokens. The dump leaves out what was read a moment ago, so keys that
+        were in an earlier one and still have a value count as well."""
         lines = self.ask("lru_crawler metadump all\r\n", b"END\r\n").decode().split("\n")
-        found = [urllib.parse.unquote(line.split()[0][4:]) for line in lines if line.startswith("key=")]
-        return [key for key in found if key != "tegula:tokens"]
+        found = {urllib.parse.unquote(line.split()[0][4:]) for line in lines if line.startswith("key=")}
+        found |= {key for key in self.seen - found if self.ask("mg %s\r\n" % key) == b"HD\r\n"}
+        self.seen = found - {"tegula:tokens"}
+        return sorted(self.seen)
 
     def pictures(self):
         """Keys of answers, without locks."""

@@ -53,6 +53,11 @@ def base_environment():
     return env
 
 
+def patience():
+    """What limits of time are multiplied by: 1, or the programs that wait for each processor."""
+    return max(1, os.getloadavg()[0] / os.cpu_count())
+
+
 def connects(address):
     """address: (host, port) or the path of a Unix socket."""
     family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET

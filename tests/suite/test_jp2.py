@@ -97,7 +97,7 @@ def test_a_tile_of_a_gigapixel_costs_a_tile():
         begin, clock = read_so_far(one), time.monotonic()
         a = get(V3, name, region="20480,10240,256,256", on=one).pixels()
         assert read_so_far(one) - begin < size / 50, "a tile, and where the tiles are"
-        assert time.monotonic() - clock < 2
+        assert time.monotonic() - clock < 2 * server.patience()
         b = get(V3, name, region="1024,30720,256,256", on=one).pixels()
         assert fixture.largest_difference(a, b) == 0
         whole = get(V3, name, size="1024,", on=one).pixels()
@@ -143,7 +143,7 @@ def test_57_damaged_files():
                 for rest in ("/info.json", "/0,0,128,128/max/0/default.png", "/full/200,/0/default.jpg"):
                     reply = one.get(V3 + name + rest)
                     assert reply.status in (200, 301, 303) or 400 <= reply.status < 600, (seed, rest, reply.status)
-                assert time.monotonic() - clock < 2 * 3, seed
+                assert time.monotonic() - clock < 2 * 3 * server.patience(), seed
             assert one.worker_pids() == pids, "the worker died"
             expect(get(V3, tiled, size="100,", on=one), 200)
     shutil.rmtree(folder)
