@@ -44,6 +44,8 @@ def running(*arguments, address, stdin=subprocess.DEVNULL, **settings):
         try:
             wait_until(lambda: process.poll() is not None or server.connects(address), "it started")
             assert process.poll() is None, "exit status %d" % process.returncode
+            workers = int(arguments[arguments.index("--workers") + 1]) if "--workers" in arguments else 0
+            wait_until(lambda: len(server.children(process.pid)) >= workers, "all workers")
             process.log = env["LOGFILE"]
             yield process
         finally:
