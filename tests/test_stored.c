@@ -309,6 +309,34 @@ static void check_refusals(void)
     check_refused("a hole of zeros", 60, hole, sizeof hole);
 }
 
+/* Subsampled chroma in a directory that says RGB: the stream is believed, and not sent behind a
+ * marker that says RGB, too. */
+static void check_ycc_as_rgb(void)
+{
+    static const char args[] = "--size 64x64 --tile 64x64 --compression jpeg --subsampling 2x2";
+    static const uint8_t ycc[] = {6, 1, 3, 0, 1, 0, 0, 0, 6, 0}; /* PhotometricInterpretation */
+    tg_err err = {0};
+    size_t size, at = 0;
+    uint8_t *data, *want, *got;
+    tg_image *img = fixture_open(fixture_make("ycc.tif", args), 0, &err);
+
+    want = fixture_read(img, 0, 0, fixture_whole(img, 0, 0), &err);
+    tg_image_close(img);
+    data = fixture_load(fixture_path("ycc.tif"), &size);
+    while (at + sizeof ycc < size && memcmp(data + at, ycc, sizeof ycc) != 0)
+        at++;
+    data[at + 8] = PHOTOMETRIC_RGB;
+    fixture_save(fixture_path("bad.tif"), data, size);
+    img = fixture_open(fixture_path("bad.tif"), 0, &err);
+    check_not_sent("subsampled RGB", img);
+    got = fixture_read(img, 0, 0, fixture_whole(img, 0, 0), &err);
+    CHECK(want && got && memcmp(want, got, (size_t)64 * 64 * 3) == 0);
+    tg_image_close(img);
+    free(data);
+    free(want);
+    free(got);
+}
+
 /* Data that ends early behind sound headers; zeros up to the end could be a writer's. At the edge
  * it is seen when it concerns what is shown, and only then. */
 static void check_early_end(void)
@@ -413,6 +441,7 @@ int main(void)
                LIT(JFIF "\0\0\1\0\1\0\0"));
     check_head("--size 60x50 --tile 64x64 --compression jpeg --photometric rgb", 0, LIT(ADOBE));
     check_refusals();
+    check_ycc_as_rgb();
     check_early_end();
     check_large_values();
     return check_done();

@@ -38,16 +38,28 @@ static bool check_header(const tg_tiff_dir *dir, const tg_tiff_part *p, unsigned
     return true;
 }
 
-/* The directory decides what the components mean, whatever markers the stream holds. */
+/* Streams that say or show that they are YCbCr; some writers put what their JPEG library makes into
+ * files of RGB. */
+static bool is_ycc(const struct jpeg_decompress_struct *cinfo)
+{
+    const jpeg_component_info *c = cinfo->comp_info;
+
+    if (cinfo->saw_JFIF_marker || (cinfo->saw_Adobe_marker && cinfo->Adobe_transform == 1))
+        return true;
+    return c[0].h_samp_factor > c[1].h_samp_factor || c[0].v_samp_factor > c[1].v_samp_factor;
+}
+
+/* Else the directory decides what the components mean, whatever markers the stream holds. */
 static void set_colours(const tg_tiff_dir *dir, struct jpeg_decompress_struct *cinfo)
 {
     if (cinfo->num_components == 1) {
         cinfo->jpeg_color_space = cinfo->out_color_space = JCS_GRAYSCALE;
+    } else if (dir->photometric == PHOTOMETRIC_RGB && cinfo->num_components == 3) {
+        cinfo->jpeg_color_space = is_ycc(cinfo) ? JCS_YCbCr : JCS_RGB;
+        cinfo->out_color_space = JCS_RGB;
     } else if (dir->photometric == PHOTOMETRIC_YCBCR && cinfo->num_components == 3) {
         cinfo->jpeg_color_space = JCS_YCbCr;
         cinfo->out_color_space = JCS_RGB;
-    } else if (dir->photometric == PHOTOMETRIC_RGB && cinfo->num_components == 3) {
-        cinfo->jpeg_color_space = cinfo->out_color_space = JCS_RGB;
     } else if (dir->native.space == TG_SPACE_CMYK && cinfo->saw_Adobe_marker &&
                cinfo->Adobe_transform == 2 && cinfo->num_components == 4) {
         /* The marker tells how the inks were coded, the directory that 0 is no ink. */

@@ -28,6 +28,7 @@ enum {
     DQT = 0xdb,
     DRI = 0xdd,
     APP0 = 0xe0,
+    APP14 = 0xee,
     APP15 = 0xef,
     COM = 0xfe
 };
@@ -191,10 +192,21 @@ static bool read_frame(const tg_tiff_dir *dir, const stored *tile, const segment
 
         if (h < 1 || h > 4 || v < 1 || v > 4 || component[2] > 3)
             return cannot(err, "absurd frame header");
+        if (dir->photometric == PHOTOMETRIC_RGB && component[1] != s->p[9])
+            return cannot(err, "subsampled RGB");
         f->id[c] = component[0];
         f->quant[c] = component[2];
     }
     return true;
+}
+
+/* Streams of YCbCr in files of RGB; our own marker would say otherwise. */
+static bool contradicts(const tg_tiff_dir *dir, const segment *s)
+{
+    bool jfif = s->marker == APP0 && s->n >= 7 && memcmp(s->p + 2, "JFIF", 5) == 0;
+    bool adobe = s->marker == APP14 && s->n >= 14 && memcmp(s->p + 2, "Adobe", 5) == 0;
+
+    return dir->photometric == PHOTOMETRIC_RGB && (jfif || (adobe && s->p[13] == 1));
 }
 
 /* One scan of all components with tables that exist. */
@@ -295,6 +307,10 @@ static uint8_t *splice(const tg_tiff_level *lv, const stored *tile, frame *f, ui
 
         if (!next_segment(&at, end, &s)) {
             cannot(err, "markers cut short");
+            return NULL;
+        }
+        if (contradicts(&lv->dir, &s)) {
+            cannot(err, "YCbCr where the directory says RGB");
             return NULL;
         }
         if ((s.marker >= APP0 && s.marker <= APP15) || s.marker == COM)
