@@ -278,12 +278,6 @@ static tg_cache_key key(const char *text)
     return (tg_cache_key){.text = tg_str_of(text), .hash = tg_str_of(text), .file = TG_STR("f")};
 }
 
-static void put(tg_cache *c, const tg_cache_key *k, const tg_cached *value)
-{
-    tg_cache_put(c, k, value);
-    tg_cache_flush(c);
-}
-
 static void test_memory_alone(void)
 {
     tg_config config;
@@ -293,7 +287,7 @@ static void test_memory_alone(void)
     tg_cache *c = tg_cache_new(&config);
     CHECK(!tg_cache_is_shared(c));
     CHECK_INT(tg_cache_get(c, &a, &got), TG_CACHE_ALONE);
-    put(c, &a, &value);
+    tg_cache_put(c, &a, &value);
     CHECK_INT(tg_cache_get(c, &a, &got), TG_CACHE_HERE);
     CHECK(same(&got, &value));
     tg_cache_clear(c);
@@ -313,7 +307,7 @@ static void test_shared(void)
     tg_cached got, value = answer(body, sizeof body), large = answer(too_long, sizeof too_long);
     memset(body, 'a', sizeof body);
     CHECK_INT(tg_cache_get(one, &a, &got), TG_CACHE_MISS);
-    put(one, &a, &value);
+    tg_cache_put(one, &a, &value);
     CHECK_INT(tg_cache_get(two, &a, &got), TG_CACHE_SHARED);
     CHECK(same(&got, &value));
     CHECK_INT(tg_cache_get(one, &a, &got), TG_CACHE_SHARED);
@@ -322,9 +316,8 @@ static void test_shared(void)
     CHECK_INT(tg_cache_counted(one)->damaged, 1);
     CHECK_INT(tg_cache_get(one, &b, &got), TG_CACHE_MISS);
     tg_cache_give_up(one, &b);
-    tg_cache_flush(one);
     CHECK_INT(tg_cache_get(two, &b, &got), TG_CACHE_MISS);
-    put(two, &b, &large);
+    tg_cache_put(two, &b, &large);
     uint64_t begin = tg_clock_us();
     CHECK_INT(tg_cache_get(one, &b, &got), TG_CACHE_ALONE); /* nobody waits for such a one */
     CHECK(tg_clock_us() - begin < 100 * MS);
@@ -358,7 +351,7 @@ static void test_waiting(void)
         _exit(ok ? 0 : 1);
     }
     usleep(100 * MS);
-    put(one, &a, &value);
+    tg_cache_put(one, &a, &value);
     int status = -1;
     waitpid(pid, &status, 0);
     CHECK_INT(status, 0);
@@ -395,7 +388,7 @@ static void test_frozen(void)
     tg_cache_key a = key("a");
     tg_cached value = answer("body", 4);
     timed_get(c, &a, TG_CACHE_MISS);
-    put(c, &a, &value);
+    tg_cache_put(c, &a, &value);
     timed_get(c, &a, TG_CACHE_SHARED);
     kill(m.pid, SIGSTOP);
     waitpid(m.pid, NULL, WUNTRACED);
@@ -403,7 +396,7 @@ static void test_frozen(void)
     CHECK(us > 30 * MS && us < 60 * MS);
     for (int i = 0; i < 50; i++) {
         CHECK(timed_get(c, &a, TG_CACHE_ALONE) < 10 * MS);
-        put(c, &a, &value);
+        tg_cache_put(c, &a, &value);
         usleep(50 * MS); /* beyond the first try to come back */
     }
     kill(m.pid, SIGCONT);
@@ -421,13 +414,13 @@ static void test_killed_and_back(void)
     tg_cache_key a = key("a");
     tg_cached value = answer("body", 4);
     timed_get(c, &a, TG_CACHE_MISS);
-    put(c, &a, &value);
+    tg_cache_put(c, &a, &value);
     end(&m);
     for (int i = 0; i < 20; i++)
         CHECK(timed_get(c, &a, TG_CACHE_ALONE) < 10 * MS);
     start(&m, NULL);
     await(c, &a, TG_CACHE_MISS); /* it has come back empty */
-    put(c, &a, &value);
+    tg_cache_put(c, &a, &value);
     timed_get(c, &a, TG_CACHE_SHARED);
     end(&m);
     start(&m, NULL); /* between two requests */
@@ -449,7 +442,7 @@ static void test_no_memory(void)
         snprintf(name, sizeof name, "%d", i);
         tg_cache_key k = key(name);
         CHECK(tg_cache_get(c, &k, &got) >= TG_CACHE_MISS);
-        put(c, &k, &value);
+        tg_cache_put(c, &k, &value);
     }
     tg_cache_key first = key("0");
     timed_get(c, &first, TG_CACHE_SHARED);
@@ -477,11 +470,10 @@ static void test_purge(void)
     b.file = TG_STR("g");
     timed_get(c, &a, TG_CACHE_MISS);
     timed_get(c, &b, TG_CACHE_MISS);
-    put(c, &a, &value);
-    put(c, &b, &value);
+    tg_cache_put(c, &a, &value);
+    tg_cache_put(c, &b, &value);
     tg_cache_put_plain(c, TG_STR("/x"), value.body);
     tg_cache_put_plain(c, TG_STR("not /x"), value.body); /* a blank: no key */
-    tg_cache_flush(c);
     timed_get(c, &a, TG_CACHE_SHARED);
     char *text = NULL;
     size_t n = 0;

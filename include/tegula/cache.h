@@ -65,17 +65,12 @@ typedef enum tg_cache_found {
 /* Of many who miss at once one gets MISS; the others wait for its answer a short while. *out holds
  * views that are valid until the next call. */
 tg_cache_found tg_cache_get(tg_cache *cache, const tg_cache_key *key, tg_cached *out);
-/* It goes out with the next question to the server, or by tg_cache_flush. */
 void tg_cache_put(tg_cache *cache, const tg_cache_key *key, const tg_cached *value);
 /* After MISS when there is nothing to store: lets the next one try. */
 void tg_cache_give_up(tg_cache *cache, const tg_cache_key *key);
 
 /* Looks in memory and in memcached, without a lock and without waiting. */
 tg_cache_found tg_cache_look(tg_cache *cache, const tg_cache_key *key, tg_cached *out);
-
-/* Is something stored that has not gone out? Then it should within some milliseconds. */
-bool tg_cache_has_unsent(const tg_cache *cache);
-void tg_cache_flush(tg_cache *cache);
 
 /* The same in this worker's memory only, for what is made faster than memcached answers. */
 bool tg_cache_get_here(tg_cache *cache, const tg_cache_key *key, tg_cached *out);

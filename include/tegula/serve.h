@@ -23,11 +23,6 @@ void tg_service_answer(tg_service *service, const tg_request *request, tg_respon
 /* When the reply is out, with response as it was: stores the answer where others find it. */
 void tg_service_finish(tg_service *service, const tg_response *response);
 
-/* Is there something left that a moment without requests is good for? It should not wait for more
- * than one request in between. */
-bool tg_service_has_left(const tg_service *service);
-void tg_service_catch_up(tg_service *service);
-
 /* How the last answer was made, in words for the log; may be empty. */
 const char *tg_service_how(const tg_service *service);
 

@@ -263,20 +263,6 @@ void tg_cache_put_plain(tg_cache *c, tg_str key, tg_str body)
         c->counts.stored++;
 }
 
-bool tg_cache_has_unsent(const tg_cache *c)
-{
-    for (unsigned i = 0; i < c->pool.n; i++)
-        if (c->pool.server[i].unsent.len)
-            return true;
-    return false;
-}
-
-void tg_cache_flush(tg_cache *c)
-{
-    for (unsigned i = 0; i < c->pool.n; i++)
-        tg_server_flush(&c->pool.server[i]);
-}
-
 const tg_cache_counts *tg_cache_counted(const tg_cache *c)
 {
     return &c->counts;

@@ -22,7 +22,6 @@
 #define ITEM_OVERHEAD       128 /* of memcached for an item, from above */
 #define LOCK_S              5   /* how long others take a picture for being rendered */
 #define MAX_TTL_S           (30 * 86400)
-#define MAX_OUT_BYTES       ((size_t)256 << 10)
 #define CONTROL_KEY         "tegula:tokens"
 
 static uint64_t poll_us(const tg_server *s)
@@ -35,7 +34,6 @@ static uint64_t poll_us(const tg_server *s)
 void tg_server_disconnect(tg_server *s)
 {
     tg_wire_close(&s->wire);
-    tg_buf_free(&s->unsent);
     s->owed = 0;
     s->tokens.generation[0] = '\0';
     s->state = TG_SERVER_DOWN;
@@ -236,7 +234,7 @@ static bool is_reply_of_store(tg_server *s, tg_str line)
     return tg_str_is(line, "HD") || tg_str_is(line, "NS") || tg_str_is(line, "NF");
 }
 
-static bool read_owed(tg_server *s, uint64_t until_us)
+bool tg_server_settle(tg_server *s, uint64_t until_us)
 {
     tg_str line;
     for (; s->owed; s->owed--) {
@@ -250,23 +248,10 @@ static bool read_owed(tg_server *s, uint64_t until_us)
     return true;
 }
 
-/* What waits to be stored goes with it, in front. */
 static bool send_text(tg_server *s, const char *text, size_t n, uint64_t until_us)
 {
-    struct iovec parts[] = {{s->unsent.data, s->unsent.len}, {(void *)text, n}};
-    bool sent = tg_wire_send(&s->wire, parts, 2, until_us);
-    tg_buf_reset(&s->unsent);
-    return sent || eject(s);
-}
-
-bool tg_server_flush(tg_server *s)
-{
-    return !s->unsent.len || send_text(s, "", 0, tg_clock_us() + poll_us(s));
-}
-
-bool tg_server_settle(tg_server *s, uint64_t until_us)
-{
-    return tg_server_flush(s) && read_owed(s, until_us);
+    struct iovec part = {(void *)text, n};
+    return tg_wire_send(&s->wire, &part, 1, until_us) || eject(s);
 }
 
 /* "VA <bytes> flags" and the block. False on failure, with the server ejected. */
@@ -296,7 +281,7 @@ tg_got tg_server_get(tg_server *s, tg_str key, bool lock, uint64_t until_us, tg_
      * Z all others. */
     int n = lock ? snprintf(question, sizeof question, "mg %.*s v N%d\r\n", TG_STR_ARG(key), LOCK_S)
                  : snprintf(question, sizeof question, "mg %.*s v\r\n", TG_STR_ARG(key));
-    if (!send_text(s, question, (size_t)n, until_us) || !read_owed(s, until_us))
+    if (!send_text(s, question, (size_t)n, until_us) || !tg_server_settle(s, until_us))
         return TG_GOT_NOTHING;
     s->answered++;
     if (!tg_wire_line(&s->wire, until_us, &line)) {
@@ -321,22 +306,25 @@ static long long life(const tg_config *config)
 
 bool tg_server_set(tg_server *s, tg_str key, tg_str head, tg_str body)
 {
-    if (s->unsent.len > MAX_OUT_BYTES && !tg_server_flush(s))
-        return false;
-    tg_buf_printf(&s->unsent, "ms %.*s %zu T%lld\r\n", TG_STR_ARG(key), head.n + body.n,
-                  life(s->config));
-    tg_buf_str(&s->unsent, head);
-    tg_buf_str(&s->unsent, body);
-    tg_buf_z(&s->unsent, "\r\n");
+    char question[TG_MAX_KEY_BYTES + 64];
+    int n = snprintf(question, sizeof question, "ms %.*s %zu T%lld\r\n", TG_STR_ARG(key),
+                     head.n + body.n, life(s->config));
+    struct iovec parts[] = {
+        {question, (size_t)n}, {(void *)head.p, head.n}, {(void *)body.p, body.n}, {"\r\n", 2}};
+    if (!tg_wire_send(&s->wire, parts, 4, tg_clock_us() + poll_us(s)))
+        return eject(s);
     s->owed++;
-    return !s->unsent.failed || eject(s);
+    return true;
 }
 
 bool tg_server_delete(tg_server *s, tg_str key)
 {
-    tg_buf_printf(&s->unsent, "md %.*s\r\n", TG_STR_ARG(key));
+    char question[TG_MAX_KEY_BYTES + 16];
+    int n = snprintf(question, sizeof question, "md %.*s\r\n", TG_STR_ARG(key));
+    if (!send_text(s, question, (size_t)n, tg_clock_us() + poll_us(s)))
+        return false;
     s->owed++;
-    return !s->unsent.failed || eject(s);
+    return true;
 }
 
 bool tg_server_takes(const tg_server *s, size_t key_n, size_t value_n)
@@ -373,7 +361,7 @@ static bool send_tokens(tg_server *s, const tg_tokens *t, const char *mode, uint
     if (!send_text(s, question, (size_t)n, until_us))
         return false;
     s->owed++;
-    return read_owed(s, until_us);
+    return tg_server_settle(s, until_us);
 }
 
 static bool are_tokens(tg_str text)

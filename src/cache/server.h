@@ -36,8 +36,7 @@ typedef struct tg_server {
     unsigned n_addresses, address_at; /* of the name; none: it is not known */
     tg_server_state state;
     tg_wire wire;
-    tg_buf unsent;         /* what is to be stored */
-    unsigned owed;         /* replies to it, sent or not, that were not read yet */
+    unsigned owed;         /* replies to what was stored that were not read yet */
     uint64_t next_us;      /* DOWN: when to try again; else when to give up */
     uint64_t pause_us;     /* the last one before a try */
     unsigned answered;     /* UP: questions since then */
@@ -75,13 +74,11 @@ typedef enum tg_got {
  * is not there or locked is TG_GOT_NOTHING. */
 tg_got tg_server_get(tg_server *server, tg_str key, bool lock, uint64_t until_us, tg_str *value);
 
-/* Stores head and body as the key's value, and deletes. Both go out with the next question, which
- * spares the server a turn of its own for them, or by tg_server_flush; the replies are read then.
- */
+/* Sends head and body as the key's value; the reply is read by the next call. */
 bool tg_server_set(tg_server *server, tg_str key, tg_str head, tg_str body);
+/* Deletes; the reply is read by the next call. */
 bool tg_server_delete(tg_server *server, tg_str key);
-bool tg_server_flush(tg_server *server);
-/* Sends what was not sent, reads the replies that are owed. */
+/* Reads the replies that are owed. */
 bool tg_server_settle(tg_server *server, uint64_t until_us);
 
 /* New tokens: all of them, or only that for the memory of workers. */

@@ -14,7 +14,6 @@
 #define MAX_LINE_BYTES ((size_t)2 << 10)
 #define READ_BYTES     ((size_t)64 << 10)
 #define SPIN_US        50
-#define YIELD_US       3 /* longer: somebody took it */
 
 bool tg_wire_fail(tg_wire *w, tg_wire_fault fault)
 {
@@ -119,22 +118,19 @@ static uint8_t *room_for(tg_wire *w, size_t n)
     return tg_buf_reserve(&w->in, n);
 }
 
-/* A server of this network answers sooner than a sleeper is woken. But only while nobody else wants
- * the processor, which shows in how long it takes to offer it. */
-static bool is_patient(uint64_t *spin_until_us)
+/* A server of this network answers sooner than a sleeper is woken. Whoever else wants the
+ * processor, such as that server, gets it. */
+static bool is_patient(uint64_t since_us)
 {
-    uint64_t now = tg_clock_us();
-    if (now >= *spin_until_us)
+    if (tg_clock_us() - since_us >= SPIN_US)
         return false;
     sched_yield();
-    if (tg_clock_us() - now > YIELD_US)
-        *spin_until_us = 0;
     return true;
 }
 
 bool tg_wire_fill(tg_wire *w, size_t room, uint64_t until_us)
 {
-    uint64_t spin_until_us = tg_clock_us() + SPIN_US;
+    uint64_t since = tg_clock_us();
     uint8_t *to = room_for(w, room);
     if (!to)
         return tg_wire_fail(w, TG_WIRE_GARBAGE);
@@ -146,8 +142,7 @@ bool tg_wire_fill(tg_wire *w, size_t room, uint64_t until_us)
         }
         if (n == 0 || (errno != EAGAIN && errno != EINTR))
             tg_wire_fail(w, TG_WIRE_CLOSED);
-        else if (errno == EAGAIN && !is_patient(&spin_until_us) &&
-                 !wait_for(w->fd, POLLIN, until_us))
+        else if (errno == EAGAIN && !is_patient(since) && !wait_for(w->fd, POLLIN, until_us))
             tg_wire_fail(w, TG_WIRE_LATE);
     }
     return false;

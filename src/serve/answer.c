@@ -167,16 +167,6 @@ void tg_service_finish(tg_service *s, const tg_response *r)
     s->after = (tg_after){0};
 }
 
-bool tg_service_has_left(const tg_service *s)
-{
-    return tg_cache_has_unsent(s->cache);
-}
-
-void tg_service_catch_up(tg_service *s)
-{
-    tg_cache_flush(s->cache);
-}
-
 const char *tg_service_how(const tg_service *s)
 {
     return s->how;

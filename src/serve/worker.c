@@ -31,7 +31,6 @@ typedef struct worker {
     int epoll;
     FCGX_Request request; /* ipcFd: the connection in hand or kept, -1 if none */
     bool kept;            /* the web server keeps ipcFd open for its next request */
-    bool has_postponed;   /* what was left at the end of a request, see wait_events */
     bool others_wait;     /* a new connection was seen waiting when this one was chosen */
     tg_response response;
     tg_buf head;                   /* status line and headers */
@@ -111,20 +110,6 @@ static bool accept_connection(worker *w)
     return true;
 }
 
-/* What was left for a moment without requests is done before the worker sleeps, or after the next
- * request if there is no such moment. */
-static int wait_events(worker *w, struct epoll_event *event, int max)
-{
-    if (!tg_service_has_left(w->service))
-        return epoll_wait(w->epoll, event, max, -1);
-    int n = w->has_postponed ? 0 : epoll_wait(w->epoll, event, max, 0);
-    w->has_postponed = n > 0;
-    if (n > 0)
-        return n;
-    tg_service_catch_up(w->service);
-    return epoll_wait(w->epoll, event, max, -1);
-}
-
 /* Waits for a connection with a request: the kept one, or a new one. A kept connection never makes
  * others wait: while it is idle a new one takes its place (web servers expect that of a kept
  * connection), and while it is busy it is closed after the reply. A worker keeps only one: of
@@ -135,7 +120,7 @@ static bool next_connection(worker *w)
     for (;;) {
         struct epoll_event event[3];
         bool signalled = false, kept = false, waiting = false;
-        int n = wait_events(w, event, 3);
+        int n = epoll_wait(w->epoll, event, 3, -1);
         for (int i = 0; i < n; i++) {
             signalled |= event[i].data.fd == w->signals;
             waiting |= event[i].data.fd == w->listener->fd;

@@ -11,7 +11,6 @@ import signal
 import socket
 import tempfile
 import threading
-import time
 import unittest
 import urllib.parse
 
@@ -76,9 +75,7 @@ class Memcached:
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def ask(self, text, end=b"\r\n"):
-        """The reply to a raw command, up to and with end. Workers store a moment after they have answered,
-        so this comes a moment later."""
-        time.sleep(0.05)
+        """The reply to a raw command, up to and with end."""
         with socket.socket(socket.AF_UNIX if isinstance(self.connect_to, str) else socket.AF_INET) as s:
             s.settimeout(10)
             s.connect(self.connect_to)
