@@ -70,14 +70,19 @@ def test_many_clients_at_once():
 
 
 def test_a_killed_worker_costs_nothing_more():
-    """The next requests are answered by the others, and a new one takes its place."""
+    """The next requests are answered by the others, and a new one takes its place. mod_fcgid may learn of the
+    death by a request that it has given to the dead."""
+    lost = [500] if site().front == "apache-fcgid" else []
     healthy()
     before = site().worker_pids()
     assert before
     os.kill(before[0], signal.SIGKILL)
     for _ in range(10):
         reply = site().get(V3 + name() + "/full/100,/0/default.jpg")
-        assert reply.status in (200, 503), reply
+        if reply.status in lost:
+            lost.remove(reply.status)
+        else:
+            assert reply.status in (200, 503), reply
         time.sleep(0.05)
     until(10, lambda: site().get(V3 + name() + "/full/100,/0/default.jpg").status == 200, "an image")
     if site().front != "apache-fcgid":  # which starts processes when there is work for them
