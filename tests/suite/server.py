@@ -315,6 +315,24 @@ class Site:
         return sorted(found)
 
 
+class Sites:
+    """Sites behind no web server, one for each choice of settings, started when it is first asked for."""
+
+    def __init__(self, images, **always):
+        self.images, self.always, self.started = images, always, {}
+
+    def __call__(self, **settings):
+        key = tuple(sorted(settings.items()))
+        if key not in self.started:
+            self.started[key] = Site("direct", self.images, **dict(self.always, **settings))
+        return self.started[key]
+
+    def stop(self):
+        for each in self.started.values():
+            each.stop()
+        self.started.clear()
+
+
 def start_nginx(prefix, port, address):
     """Lays out an nginx prefix: the tree's files as links, addresses in files of its own."""
     conf = os.path.join(TOP, "nginx")

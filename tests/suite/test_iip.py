@@ -15,21 +15,9 @@ from test_mosaic import smooth
 SETTINGS = {"URI_MAP": "iiif=>IIIF, iip=>IIP, dz=>DeepZoom"}
 NETFPX = "application/vnd.netfpx"
 FIVE = "obj=IIP,1.0&obj=Max-size&obj=Tile-size&obj=Resolution-number&obj=Resolutions"
-_sites = {}
-
-
-def site(**settings):
-    """Behind no web server: the configurations of these map IIIF only."""
-    key = tuple(sorted(settings.items()))
-    if key not in _sites:
-        _sites[key] = server.Site("direct", fixture.root(), **dict(SETTINGS, **settings))
-    return _sites[key]
-
-
-def tearDownModule():
-    for each in _sites.values():
-        each.stop()
-    _sites.clear()
+# The configurations of the web servers map IIIF only.
+site = server.Sites(fixture.root(), **SETTINGS)
+tearDownModule = site.stop
 
 
 def ask(query, on=None, **how):

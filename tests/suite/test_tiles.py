@@ -10,21 +10,9 @@ import server
 from test_mosaic import smooth
 
 SETTINGS = {"URI_MAP": "iiif=>IIIF, dz=>DeepZoom, zf=>Zoomify"}
-_sites = {}
-
-
-def site(**settings):
-    """Behind no web server: the configurations of these map IIIF only."""
-    key = tuple(sorted(settings.items()))
-    if key not in _sites:
-        _sites[key] = server.Site("direct", fixture.root(), **dict(SETTINGS, **settings))
-    return _sites[key]
-
-
-def tearDownModule():
-    for each in _sites.values():
-        each.stop()
-    _sites.clear()
+# The configurations of the web servers map IIIF only.
+site = server.Sites(fixture.root(), **SETTINGS)
+tearDownModule = site.stop
 
 
 def status(path, **settings):
