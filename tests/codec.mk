@@ -30,6 +30,11 @@ tests_test_formats_SOURCES = tests/test_formats.c tests/encoding.h tests/check.h
 tests_test_formats_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(OPENJP2_CFLAGS)
 tests_test_formats_LDADD = $(CODEC_TEST_LIBS)
 
+check_PROGRAMS += tests/test_avif
+tests_test_avif_SOURCES = tests/test_avif.c tests/encoding.h tests/check.h
+tests_test_avif_CPPFLAGS = $(AM_CPPFLAGS) $(HEIF_CFLAGS)
+tests_test_avif_LDADD = $(CODEC_TEST_LIBS)
+
 check_PROGRAMS += tests/test_exif
 tests_test_exif_SOURCES = tests/test_exif.c tests/fixture.c tests/fixture.h tests/check.h
 tests_test_exif_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src

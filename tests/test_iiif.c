@@ -643,6 +643,11 @@ static const char *info(tg_arena *arena, const tg_config *c, tg_iiif_image image
 #define ID "http://h.example/iiif/sub%2Fx.tif"
 
 /* The formats that not every build has. */
+#ifdef HAVE_AVIF
+#define AVIF "\"avif\", "
+#else
+#define AVIF ""
+#endif
 #ifdef HAVE_GIF
 #define GIF "\"gif\", "
 #else
@@ -671,7 +676,7 @@ static void test_info_documents(tg_arena *arena)
         "\"scaleFactors\": [1, 2, 4, 8, 16, 32]}],\n"
         "  \"preferredFormats\": [\"jpg\", \"webp\", \"png\"],\n"
         "  \"extraQualities\": [\"bitonal\", \"color\", \"gray\"],\n"
-        "  \"extraFormats\": [" GIF
+        "  \"extraFormats\": [" AVIF GIF
         "\"jp2\", "
         "\"pdf\", \"tif\", \"webp\"],\n"
         "  \"extraFeatures\": [\"canonicalLinkHeader\", \"mirroring\", \"profileLinkHeader\", "
@@ -691,7 +696,7 @@ static void test_info_documents(tg_arena *arena)
         "  \"profile\": [\"http://iiif.io/api/image/2/level2.json\", {\n"
         "    \"maxWidth\": 5000,\n"
         "    \"maxHeight\": 5000,\n"
-        "    \"formats\": [\"jpg\", \"png\", " GIF
+        "    \"formats\": [\"jpg\", \"png\", " AVIF GIF
         "\"jp2\", "
         "\"pdf\", \"tif\", \"webp\"],\n"
         "    \"qualities\": [\"default\", \"bitonal\", \"color\", \"gray\"],\n"

@@ -65,9 +65,15 @@ static const struct {
     ROW("FIF=a&JTL=0x1,0", "Error/7:2 1 JTL\r\n"),
     ROW("FIF=a&JTL=1 ,0", "Error/7:2 1 JTL\r\n"),
     ROW("FIF=a&JTL=3,17?1712345678901", NULL),
+#ifdef HAVE_AVIF
+    ROW("FIF=a&ATL=0,0", NULL),
+    ROW("FIF=a&CVT=avif", NULL),
+#else
     ROW("FIF=a&ATL=0,0", "Error/7:2 1 ATL\r\n"),
-    ROW("FIF=a&CVT=bmp", "Error/7:2 1 CVT\r\n"),
     ROW("FIF=a&CVT=avif", "Error/7:2 1 CVT\r\n"),
+#endif
+    ROW("FIF=a&ATL=0", "Error/7:2 1 ATL\r\n"),
+    ROW("FIF=a&CVT=bmp", "Error/7:2 1 CVT\r\n"),
     ROW("FIF=a&CVT=JPEG", NULL),
     ROW("FIF=a&CVT=jpg", NULL),
     ROW("FIF=a&CVT=Png", NULL),

@@ -15,6 +15,7 @@
 typedef enum tg_format {
     TG_FORMAT_JPEG,
     TG_FORMAT_PNG,
+    TG_FORMAT_AVIF,
     TG_FORMAT_GIF,
     TG_FORMAT_JP2,
     TG_FORMAT_PDF,
@@ -58,9 +59,9 @@ typedef struct tg_encode_spec {
     uint32_t width_px, height_px;
     tg_pixfmt fmt; /* of the rows, within what tg_formats says */
     bool bitonal;  /* every sample is 0 or max and there is 1 channel: PNG and TIFF take 1 bit */
-    int quality;   /* JPEG 1..100 (baseline, integer DCT, 4:2:0), PDF the same; WebP 0..100, -1
-                      lossless; PNG 0..9 zlib level; JP2 1..100, a signal-to-noise ratio that
-                      is the same for all pictures; TIFF by its compression; GIF none */
+    int quality;   /* JPEG 1..100 (baseline, integer DCT, 4:2:0), PDF the same; WebP and AVIF
+                      0..100, -1 lossless; PNG 0..9 zlib level; JP2 1..100, a signal-to-noise ratio
+                      that   is the same for all pictures; TIFF by its compression; GIF none */
     double dpi_x, dpi_y; /* 0 = unknown; then JFIF 1:1 without unit, no pHYs, PDF 1 px = 1/72 in;
                             GIF has no place for it */
     tg_tiff_compression compression; /* TIFF: deflate instead where this cannot hold the pixels */
@@ -74,8 +75,8 @@ typedef struct tg_encoder tg_encoder;
  * available. */
 tg_encoder *tg_encoder_new(const tg_encode_spec *spec, tg_buf *out, tg_err *err);
 
-/* Memory for pixels that an encoder holds besides its output, as an estimate: WebP and GIF need the
- * whole raster, JP2 one row of its tiles, the others some rows. */
+/* Memory for pixels that an encoder holds besides its output, as an estimate: WebP, AVIF and GIF
+ * need the whole raster, JP2 one row of its tiles, the others some rows. */
 uint64_t tg_encoder_cost_bytes(const tg_encode_spec *spec);
 
 /* Takes the next n rows; exactly height_px in all. */

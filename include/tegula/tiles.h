@@ -28,10 +28,11 @@ typedef struct tg_tiles_image {
     uint32_t tile_px;             /* side of the squares */
 } tg_tiles_image;
 
-/* raw, percent-encoded: for Deep Zoom "ID.dzi", "ID.xml" or "ID_files/L/X_Y.jpg" (or .png, .webp),
- * for Zoomify "ID/ImageProperties.xml" or "ID/TileGroupN/Z-X-Y.jpg"; N is not looked at, since
- * clients count it in three ways. TG_ERR_NOT_FOUND when it has neither shape, TG_ERR_BAD_REQUEST
- * when a tile's format is none of these. */
+/* raw, percent-encoded: for Deep Zoom "ID.dzi", "ID.xml" or "ID_files/L/X_Y.jpg" (or .png,
+ * .webp, and .avif where it is built), for Zoomify "ID/ImageProperties.xml" or
+ * "ID/TileGroupN/Z-X-Y.jpg"; N is not looked at, since clients count it in three ways.
+ * TG_ERR_NOT_FOUND when it has neither shape, TG_ERR_BAD_REQUEST when a tile's format is none of
+ * these. */
 bool tg_tiles_parse(tg_protocol protocol, tg_str raw, tg_arena *arena, tg_tiles *out, tg_err *err);
 
 /* The description: one element, application/xml. Zoomify's attributes stand in an order that

@@ -7,6 +7,14 @@
 #include "tegula/abandon.h"
 #include "tegula/mem.h"
 
+#ifdef HAVE_AVIF
+#define WITH_AVIF true
+#define AVIF_OPS  &tg_avif_encoder_ops
+#else
+#define WITH_AVIF false
+#define AVIF_OPS  NULL
+#endif
+
 #ifdef HAVE_GIF
 #define WITH_GIF true
 #define GIF_OPS  &tg_gif_encoder_ops
@@ -23,6 +31,8 @@ const tg_format_info tg_formats[TG_FORMATS] = {
     [TG_FORMAT_PDF] = {"pdf", "application/pdf", 65500, false, 8, true, true},
     [TG_FORMAT_TIFF] = {"tif", "image/tiff", 0x7fffffff, true, 16, true, true},
     [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8, true, true},
+    /* AV1 goes to 65536; what common decoders show by default (libavif, libheif) */
+    [TG_FORMAT_AVIF] = {"avif", "image/avif", 32768, true, 8, WITH_AVIF, true},
 };
 
 static const tg_encoder_ops *const ops_of[TG_FORMATS] = {
@@ -33,6 +43,7 @@ static const tg_encoder_ops *const ops_of[TG_FORMATS] = {
     [TG_FORMAT_PDF] = &tg_pdf_encoder_ops,
     [TG_FORMAT_TIFF] = &tg_tiff_encoder_ops,
     [TG_FORMAT_WEBP] = &tg_webp_encoder_ops,
+    [TG_FORMAT_AVIF] = AVIF_OPS,
 };
 
 static bool check_spec(const tg_encode_spec *spec, tg_err *err)

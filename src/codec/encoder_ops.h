@@ -21,6 +21,7 @@ struct tg_encoder {
     uint32_t rows_done;
 };
 
+extern const tg_encoder_ops tg_avif_encoder_ops; /* HAVE_AVIF */
 extern const tg_encoder_ops tg_jpeg_encoder_ops;
 extern const tg_encoder_ops tg_png_encoder_ops;
 extern const tg_encoder_ops tg_gif_encoder_ops; /* HAVE_GIF */

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libtg_codec.a
 libtg_codec_a_SOURCES = \
+	src/codec/avif_enc.c \
 	src/codec/codecs.h \
 	src/codec/colour.c \
 	src/codec/colour_profile.c \
@@ -113,4 +114,4 @@ libtg_codec_a_SOURCES = \
 	src/codec/xmp.c \
 	src/codec/xmp.h
 libtg_codec_a_CPPFLAGS = $(AM_CPPFLAGS) $(TIFF_CFLAGS) $(JPEG_CFLAGS) $(PNG_CFLAGS) $(ZLIB_CFLAGS) $(WEBP_CFLAGS) \
-	$(OPENJP2_CFLAGS) $(LCMS2_CFLAGS) $(HEIF_CFLAGS)
+	$(OPENJP2_CFLAGS) $(LCMS2_CFLAGS) $(HEIF_CFLAGS) $(AVIF_CFLAGS)

@@ -110,7 +110,8 @@ bool tg_iip_cvt(tg_str s, tg_iip *iip)
         const char *name;
         tg_format format;
     } known[] = {{"jpeg", TG_FORMAT_JPEG}, {"jpg", TG_FORMAT_JPEG},  {"png", TG_FORMAT_PNG},
-                 {"webp", TG_FORMAT_WEBP}, {"tiff", TG_FORMAT_TIFF}, {"tif", TG_FORMAT_TIFF}};
+                 {"webp", TG_FORMAT_WEBP}, {"avif", TG_FORMAT_AVIF}, {"tiff", TG_FORMAT_TIFF},
+                 {"tif", TG_FORMAT_TIFF}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (!tg_str_eq_nocase(s, tg_str_of(known[i].name)))
             continue;
@@ -153,12 +154,9 @@ bool tg_iip_ttl(tg_str s, tg_iip *iip)
     return parse_tile(s, TG_FORMAT_TIFF, iip);
 }
 
-/* AVIF is not written here. */
 bool tg_iip_atl(tg_str s, tg_iip *iip)
 {
-    (void)s;
-    (void)iip;
-    return false;
+    return parse_tile(s, TG_FORMAT_AVIF, iip);
 }
 
 bool tg_iip_jtls(tg_str s, tg_iip *iip)

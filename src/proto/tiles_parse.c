@@ -13,17 +13,23 @@ static bool last_number(tg_str s, bool jpeg_only, uint64_t *number, tg_format *f
     static const struct {
         const char *suffix;
         tg_format format;
-    } known[] = {{"jpg", TG_FORMAT_JPEG}, {"png", TG_FORMAT_PNG}, {"webp", TG_FORMAT_WEBP}};
+    } known[] = {{"jpg", TG_FORMAT_JPEG},
+                 {"png", TG_FORMAT_PNG},
+                 {"webp", TG_FORMAT_WEBP},
+                 {"avif", TG_FORMAT_AVIF}};
     tg_str digits, suffix;
     if (!tg_str_cut(s, '.', &digits, &suffix) || !tg_parse_u64(digits, number))
         return no_such(err);
     for (size_t i = 0; i < (jpeg_only ? 1 : sizeof known / sizeof known[0]); i++)
-        if (tg_str_eq_nocase(suffix, tg_str_of(known[i].suffix))) {
+        if (tg_str_eq_nocase(suffix, tg_str_of(known[i].suffix)) &&
+            tg_formats[known[i].format].available) {
             *format = known[i].format;
             return true;
         }
     return tg_fail(err, TG_ERR_BAD_REQUEST, "format: tiles are %s",
-                   jpeg_only ? "jpg" : "jpg, png or webp");
+                   jpeg_only                              ? "jpg"
+                   : tg_formats[TG_FORMAT_AVIF].available ? "jpg, png, webp or avif"
+                                                          : "jpg, png or webp");
 }
 
 /* ID_files/L/X_Y.jpg */

@@ -175,13 +175,15 @@ static int encode_quality(const tg_config *config, const tg_job *job)
     static const struct {
         int lowest, highest;
     } range[TG_FORMATS] = {
-        [TG_FORMAT_JPEG] = {1, 100}, [TG_FORMAT_PNG] = {0, 9},    [TG_FORMAT_JP2] = {1, 100},
-        [TG_FORMAT_PDF] = {1, 100},  [TG_FORMAT_TIFF] = {0, 100}, [TG_FORMAT_WEBP] = {-1, 100},
+        [TG_FORMAT_JPEG] = {1, 100},  [TG_FORMAT_PNG] = {0, 9},    [TG_FORMAT_JP2] = {1, 100},
+        [TG_FORMAT_PDF] = {1, 100},   [TG_FORMAT_TIFF] = {0, 100}, [TG_FORMAT_WEBP] = {-1, 100},
+        [TG_FORMAT_AVIF] = {-1, 100},
     };
     const int of[TG_FORMATS] = {
         [TG_FORMAT_JPEG] = config->jpeg_quality, [TG_FORMAT_PNG] = config->png_quality,
         [TG_FORMAT_JP2] = config->jpeg_quality,  [TG_FORMAT_PDF] = config->jpeg_quality,
         [TG_FORMAT_TIFF] = config->tiff_quality, [TG_FORMAT_WEBP] = config->webp_quality,
+        [TG_FORMAT_AVIF] = config->avif_quality,
     };
     if (!job->has_encode_quality)
         return of[job->format];

@@ -146,7 +146,16 @@ def embedded_in(reply, form):
         colour = reply.body.index(b"colr")
         length = struct.unpack(">L", reply.body[colour - 4:colour])[0]
         return reply.body[colour + 7:colour - 4 + length] if reply.body[colour + 4] == 2 else None
+    if form == "avif":  # ISO/IEC 14496-12, 12.1.5
+        at = reply.body.find(b"colrprof")
+        return reply.body[at + 8:at - 4 + struct.unpack(">L", reply.body[at - 4:at])[0]] if at >= 0 else None
     return reply.image().info.get("icc_profile")
+
+
+def some_of(*forms):
+    """Those that this build has."""
+    document = info(V3, fixture.ramp_pyramid(300, 200))
+    return [form for form in forms if form in {"jpg", "png", *document["extraFormats"]}]
 
 
 def test_profiles_stay_or_colours_are_converted():
@@ -154,7 +163,7 @@ def test_profiles_stay_or_colours_are_converted():
     name = fixture.pyramid("kept.tif", colours, one_level=True, tags={34675: (7, wide())})
     want = by_lcms(Image.fromarray(colours[:1, :1]), wide())[0, 0]
     retain = site(RETAIN_SOURCE_ICC_PROFILE=1)
-    for form in ("jpg", "png", "webp", "tif", "jp2", "pdf", "gif"):
+    for form in some_of("jpg", "png", "webp", "tif", "jp2", "pdf", "gif", "avif"):
         for quality in ("default", "gray"):
             reply = expect(get(V3, name, form=form, quality=quality, on=retain), 200, form)
             stays = quality == "default" and form != "gif"
@@ -188,7 +197,7 @@ def test_rights_and_xmp():
     name = fixture.pyramid("told.tif", fixture.ramp(300, 200), tags=tags)
     mute = fixture.ramp_pyramid(300, 200)
     keep = site(KEEP_METADATA=1, COPYRIGHT="of the house")
-    for form in ("jpg", "png", "webp", "tif", "jp2", "pdf", "gif"):
+    for form in some_of("jpg", "png", "webp", "tif", "jp2", "pdf", "gif", "avif"):
         body = expect(get(V3, name, form=form, on=keep), 200).body
         text = RIGHTS.encode("utf-16-be").hex().upper().encode() if form == "pdf" else RIGHTS.encode()
         assert body.count(text) == 1, form
@@ -205,7 +214,7 @@ def test_no_output_is_turned_twice():
     for orientation in (3, 6, 8):
         tags = {700: (1, PACKET), 274: (3, [orientation])}
         name = fixture.pyramid("turned-%d.tif" % orientation, fixture.ramp(300, 200), tags=tags)
-        for form in ("jpg", "png", "webp", "tif"):
+        for form in some_of("jpg", "png", "webp", "tif", "avif"):
             shown = get(V3, name, form=form, on=site(KEEP_METADATA=1, COPYRIGHT="x")).image()
             assert shown.getexif().get(274, 1) == 1, (orientation, form)
 

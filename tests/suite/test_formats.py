@@ -1,5 +1,6 @@
 """Each output format shows what the PNG of the same request shows, within what the format loses."""
 import re
+import unittest
 
 import numpy
 from PIL import ImageSequence
@@ -8,7 +9,7 @@ import fixture
 from iiif import BOTH, V2, V3, expect, get, info, site
 
 TYPES = {"jpg": "image/jpeg", "png": "image/png", "gif": "image/gif", "jp2": "image/jp2", "pdf": "application/pdf",
-         "tif": "image/tiff", "webp": "image/webp"}
+         "tif": "image/tiff", "webp": "image/webp", "avif": "image/avif"}
 TURNS = ("0", "!90", "180", "22.5")
 QUALITIES = ("default", "gray", "bitonal")
 
@@ -75,7 +76,7 @@ def test_offered_is_served_and_the_rest_is_not():
 
 
 def test_sizes():
-    for form, _, reply, png in each({"gif", "jp2", "tif", "webp"}):
+    for form, _, reply, png in each({"avif", "gif", "jp2", "tif", "webp"}):
         assert reply.image().size == png.image().size, form
 
 
@@ -93,6 +94,31 @@ def test_jp2_is_nearly_the_same_picture():
         seen = want[:, :, 3] > 0  # colour under full transparency is free
         quality_db = fixture.psnr(got[seen], want[seen])
         assert quality_db >= (30 if quality == "bitonal" else 38), (quality, quality_db)
+
+
+def test_avif_is_nearly_the_same_picture():
+    for _, quality, reply, png in each({"avif"}):
+        got, want = rgba(reply), rgba(png)
+        assert (got[:, :, 3] == want[:, :, 3]).all(), quality
+        seen = want[:, :, 3] > 0
+        quality_db = fixture.psnr(got[seen], want[seen])
+        assert quality_db >= (25 if quality == "bitonal" else 33), (quality, quality_db)
+
+
+def test_avif_by_its_quality():
+    if "avif" not in offered(V3, colour()):
+        raise unittest.SkipTest("built without libavif")
+    want, sizes, tags = rgba(get(V3, colour(), size="300,")), [], set()
+    for setting in (0, 30, 60, 90):
+        reply = expect(get(V3, colour(), size="300,", form="avif", on=site(AVIF_QUALITY=setting)), 200)
+        sizes.append(len(reply.body))
+        tags.add(reply.header("ETag"))
+    assert sizes == sorted(set(sizes)) and len(tags) == 4, sizes
+    exact = site(AVIF_QUALITY=-1)
+    assert (rgba(get(V3, colour(), size="300,", form="avif", on=exact)) == want).all()
+    for quality in ("gray", "bitonal"):
+        got = get(V3, colour(), size="300,", form="avif", quality=quality, on=exact)
+        assert (rgba(got) == rgba(get(V3, colour(), size="300,", quality=quality))).all(), quality
 
 
 def test_gif_has_the_colours_that_fit():
@@ -154,6 +180,6 @@ def test_compression_of_tiff():
 def test_memory_of_rasters_is_counted():
     """Formats that need the whole picture at once (4 bytes a pixel) end where memory does; others go on."""
     on = site(MEMORY_LIMIT=64)
-    for form, status in (("webp", 413), ("gif", 413), ("pdf", 200), ("jpg", 200)):
+    for form, status in (("webp", 413), ("avif", 413), ("gif", 413), ("pdf", 200), ("jpg", 200)):
         if form in offered(V3, colour()):
             expect(get(V3, colour(), size="^5000,5000", form=form, on=on), status, form)

@@ -687,7 +687,7 @@ def test_12_5_unknown_qualities():
 def test_13_formats():
     kinds = {"jpg": ("image/jpeg", "JPEG"), "png": ("image/png", "PNG"), "webp": ("image/webp", "WEBP"),
              "gif": ("image/gif", "GIF"), "jp2": ("image/jp2", "JPEG2000"), "tif": ("image/tiff", "TIFF"),
-             "pdf": ("application/pdf", None)}
+             "pdf": ("application/pdf", None), "avif": ("image/avif", "PNG")}  # as decoded
     for version in BOTH:
         document = info(version, ramp())
         named = document["profile"][1]["formats"] if version == V2 else ["jpg", "png"] + document["extraFormats"]

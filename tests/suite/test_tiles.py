@@ -98,6 +98,9 @@ def test_deepzoom_forms():
     assert site().get("/?DeepZoom=%s.dzi" % name).body == site().get("/dz/%s.dzi" % name).body
     assert site().get("/?DeepZoom=%s.xml" % name).body == site().get("/dz/%s.dzi" % name).body
     assert status("/dz/%s_files/11/1_1.gif" % name) == 400
+    offered = site().get("/iiif/3/%s/info.json" % name).json()["extraFormats"]
+    avif = site().get("/dz/%s_files/11/1_1.avif" % name)
+    assert avif.status == (200 if "avif" in offered else 400) and avif.type() == ("image/avif" if "avif" in offered else "text/plain")
     assert status("/dz/%s" % name) == 404 and status("/dz/none.dzi") == 404
     assert status("/dz/") == 200 and status("/dz/..%2Fsecret.dzi") in (400, 404)
 
