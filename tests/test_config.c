@@ -214,6 +214,21 @@ static void test_names_of_one_setting(void)
     CHECK_INT(o.config.png_quality, 9);
     READ(&o, "PNG_COMPRESSION_LEVEL=-1");
     CHECK_INT(o.config.png_quality, 6);
+    static const struct {
+        const char *set;
+        int mask; /* png.h */
+    } filters[] = {{"PNG_FILTER_TYPE=SUB", 0x10}, {"PNG_FILTER_TYPE=PNG_FILTER_PAETH", 0x80},
+                   {"PNG_FILTER_TYPE=avg", 0x40}, {"PNG_FILTER_TYPE=PNG_ALL_FILTERS", 0xf8},
+                   {"PNG_FILTER_TYPE=2", 0x20},   {"PNG_FILTER_TYPE=0", 0x08},
+                   {"PNG_FILTER_TYPE=56", 0x38},  {"PNG_FILTER_TYPE=AUTO", 0}};
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        READ(&o, (char *)filters[i].set);
+        CHECK_INT(o.problems, 0);
+        CHECK_INT(o.config.png_filter, filters[i].mask);
+    }
+    READ(&o, "PNG_FILTER_TYPE=5");
+    CHECK_INT(o.problems, 1);
+    CHECK_INT(o.config.png_filter, 0);
     READ(&o, "PNG_COMPRESSION_LEVEL=Z_FAST");
     CHECK_INT(o.problems, 1);
     CHECK_INT(o.config.png_quality, 1);

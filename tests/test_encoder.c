@@ -10,13 +10,7 @@
 #include "check.h"
 #include "encoding.h"
 
-#define NO_EMBED                                                                                   \
-    {                                                                                              \
-        {NULL, 0}, {NULL, 0},                                                                      \
-        {                                                                                          \
-            NULL, 0                                                                                \
-        }                                                                                          \
-    }
+#define NO_EMBED {{NULL, 0}, {NULL, 0}, {NULL, 0}}, 0 /* and the filter is PNG's own choice */
 
 static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 {

@@ -48,6 +48,7 @@ typedef struct tg_config {
     int64_t metadata_cache_entries; /* parsed images kept open; 0 off, -1 no limit */
     /* output */
     int jpeg_quality, png_quality, webp_quality, avif_quality, tiff_quality;
+    int png_filter;        /* libpng's mask of row filters, 0 = as png_quality suggests */
     int tiff_compression;  /* a tg_tiff_compression */
     uint32_t max_cvt;      /* largest output side, px; 0 = no limit (MAX_CVT=-1) */
     uint64_t memory_bytes; /* ceiling of pixels in memory for one request (MEMORY_LIMIT, MiB) */

@@ -66,6 +66,7 @@ typedef struct tg_encode_spec {
                             GIF has no place for it */
     tg_tiff_compression compression; /* TIFF: deflate instead where this cannot hold the pixels */
     tg_embed embed;
+    int png_filter; /* libpng's mask of row filters, 0 = what suits quality; not for rows of bits */
 } tg_encode_spec;
 
 typedef struct tg_encoder tg_encoder;

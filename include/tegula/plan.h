@@ -48,6 +48,7 @@ typedef struct tg_plan {
     tg_format format;
     int encode_quality;
     tg_tiff_compression compression; /* of TIFF */
+    int png_filter;                  /* as tg_encode_spec has it */
     double dpi_x, dpi_y;             /* scaled to the output and turned with it; 0 = unknown */
     uint32_t tiles;                  /* stored tiles that will be decoded */
     uint64_t decode_px;              /* pixels that will be decoded */

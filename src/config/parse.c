@@ -85,6 +85,28 @@ static bool parse_version(tg_str text, int *out)
     return true;
 }
 
+/* A name as here or as libpng has it (PNG_FILTER_SUB, PNG_ALL_FILTERS), a filter's number in a file
+ * (0 to 4) or a mask of libpng. */
+static bool parse_png_filter(tg_str text, int *out)
+{
+    tg_str name = text;
+    int64_t n;
+    if (tg_str_is(text, "PNG_ALL_FILTERS"))
+        name = TG_STR("ALL");
+    else if (tg_str_starts(text, TG_STR("PNG_FILTER_")))
+        name = (tg_str){text.p + strlen("PNG_FILTER_"), text.n - strlen("PNG_FILTER_")};
+    for (int i = 0; i < TG_PNG_FILTERS; i++) {
+        if (!tg_str_eq_nocase(name, tg_str_of(tg_png_filters[i].name)))
+            continue;
+        *out = tg_png_filters[i].mask;
+        return true;
+    }
+    if (!whole(text, &n) || n < 0 || n > 248 || (n > 4 && n % 8 != 0))
+        return false;
+    *out = n > 4 ? (int)n : 8 << n;
+    return true;
+}
+
 static bool parse_zlib(tg_str text, int *out)
 {
     static const struct {
@@ -244,6 +266,8 @@ bool tg_variable_parse(const tg_variable *v, const char *z, tg_config *config)
         return parse_version(text, at);
     case TG_KIND_ZLIB:
         return parse_zlib(text, at);
+    case TG_KIND_PNG_FILTER:
+        return parse_png_filter(text, at);
     case TG_KIND_SERVERS:
         return parse_servers(z, at);
     case TG_KIND_LAYOUT:

@@ -10,6 +10,9 @@
 #define UNUSED ROW(NONE, (size_t)-1, 0, 0)
 #define MISSED TG_KIND_NONE, (size_t)-1, 0, 0, true
 
+const struct tg_png_filter tg_png_filters[TG_PNG_FILTERS] = {
+    {"AUTO", 0}, {"NONE", 8}, {"SUB", 16}, {"UP", 32}, {"AVG", 64}, {"PAETH", 128}, {"ALL", 248}};
+
 const tg_filter tg_filter_numbers[TG_FILTER_NUMBERS] = {TG_FILTER_NEAREST, TG_FILTER_BILINEAR,
                                                         TG_FILTER_LANCZOS3};
 
@@ -55,8 +58,9 @@ const tg_variable tg_variables[] = {
      FIELD(ZLIB, png_quality)},
     {{"PNG_QUALITY", "1", "0 to 9", "effort of PNG output, 0 = stored, 9 = smallest"},
      NUMBER(INT, png_quality, 0, 9)},
-    {{"PNG_FILTER_TYPE", NULL, "NONE, SUB, UP, AVG, PAETH or ALL", "row filter of PNG output"},
-     UNUSED},
+    {{"PNG_FILTER_TYPE", "AUTO", "AUTO, NONE, SUB, UP, AVG, PAETH, ALL or a number of libpng",
+      "row filter of PNG output, AUTO by its effort"},
+     FIELD(PNG_FILTER, png_filter)},
     {{"WEBP_QUALITY", "50", "-1 to 100", "quality of WebP output, -1 = lossless"},
      NUMBER(INT, webp_quality, -1, 100)},
     {{"AVIF_QUALITY", "50", "-1 to 100", "quality of AVIF output, -1 = lossless"},

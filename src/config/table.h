@@ -7,25 +7,26 @@
 #include "tegula/config.h"
 
 typedef enum tg_kind {
-    TG_KIND_NONE,    /* known, without an effect in this version */
-    TG_KIND_INT,     /* int */
-    TG_KIND_INT64,   /* int64_t */
-    TG_KIND_DECIMAL, /* double */
-    TG_KIND_BOOL,    /* bool: 0 = no, any other whole number = yes */
-    TG_KIND_TEXT,    /* const char *, anything */
-    TG_KIND_LINE,    /* const char * without control characters: becomes part of a header */
-    TG_KIND_URL,     /* const char *, empty or an http(s) URL */
-    TG_KIND_MEMBERS, /* const char *, empty or members of a JSON object for info.json */
-    TG_KIND_MIB,     /* uint64_t of bytes, written in MiB */
-    TG_KIND_SIDE,    /* uint32_t, MAX_CVT's rules: -1 = 0 = no limit */
-    TG_KIND_FILTER,  /* tg_filter by iipsrv's number */
-    TG_KIND_VERSION, /* int, 2 or 3; 1 is version 2's document */
-    TG_KIND_ZLIB,    /* int 0..9, also by the name of a zlib constant */
-    TG_KIND_SERVERS, /* const char *, empty or servers with commas between */
-    TG_KIND_LAYOUT,  /* tg_layout */
-    TG_KIND_COLOUR,  /* uint8_t[3] */
-    TG_KIND_MAPS,    /* adds to uri_map */
-    TG_KIND_PREFIX   /* adds one prefix of IIIF to uri_map */
+    TG_KIND_NONE,       /* known, without an effect in this version */
+    TG_KIND_INT,        /* int */
+    TG_KIND_INT64,      /* int64_t */
+    TG_KIND_DECIMAL,    /* double */
+    TG_KIND_BOOL,       /* bool: 0 = no, any other whole number = yes */
+    TG_KIND_TEXT,       /* const char *, anything */
+    TG_KIND_LINE,       /* const char * without control characters: becomes part of a header */
+    TG_KIND_URL,        /* const char *, empty or an http(s) URL */
+    TG_KIND_MEMBERS,    /* const char *, empty or members of a JSON object for info.json */
+    TG_KIND_MIB,        /* uint64_t of bytes, written in MiB */
+    TG_KIND_SIDE,       /* uint32_t, MAX_CVT's rules: -1 = 0 = no limit */
+    TG_KIND_FILTER,     /* tg_filter by iipsrv's number */
+    TG_KIND_VERSION,    /* int, 2 or 3; 1 is version 2's document */
+    TG_KIND_ZLIB,       /* int 0..9, also by the name of a zlib constant */
+    TG_KIND_PNG_FILTER, /* int, libpng's mask by name or number; 0 = AUTO */
+    TG_KIND_SERVERS,    /* const char *, empty or servers with commas between */
+    TG_KIND_LAYOUT,     /* tg_layout */
+    TG_KIND_COLOUR,     /* uint8_t[3] */
+    TG_KIND_MAPS,       /* adds to uri_map */
+    TG_KIND_PREFIX      /* adds one prefix of IIIF to uri_map */
 } tg_kind;
 
 typedef struct tg_variable {
@@ -40,6 +41,13 @@ typedef struct tg_variable {
 /* INTERPOLATION's numbers. */
 #define TG_FILTER_NUMBERS 3
 extern const tg_filter tg_filter_numbers[TG_FILTER_NUMBERS];
+
+/* PNG_FILTER_TYPE's names, after which libpng calls its own, and the masks they stand for. */
+#define TG_PNG_FILTERS 7
+extern const struct tg_png_filter {
+    const char *name;
+    int mask;
+} tg_png_filters[TG_PNG_FILTERS];
 
 extern const tg_variable tg_variables[];
 extern const unsigned tg_n_variables;

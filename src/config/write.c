@@ -9,6 +9,17 @@ static int filter_number(tg_filter filter)
     return i;
 }
 
+/* A mask without a name is told as the number it is. */
+static void write_png_filter(int mask, FILE *out)
+{
+    for (int i = 0; i < TG_PNG_FILTERS; i++)
+        if (tg_png_filters[i].mask == mask) {
+            fputs(tg_png_filters[i].name, out);
+            return;
+        }
+    fprintf(out, "%d", mask);
+}
+
 static void write_maps(const tg_config *config, FILE *out)
 {
     for (unsigned i = 0; i < config->n_uri_maps; i++)
@@ -33,6 +44,9 @@ void tg_variable_write(const tg_variable *v, const tg_config *config, FILE *out)
     case TG_KIND_VERSION:
     case TG_KIND_ZLIB:
         fprintf(out, "%d", *(const int *)at);
+        break;
+    case TG_KIND_PNG_FILTER:
+        write_png_filter(*(const int *)at, out);
         break;
     case TG_KIND_INT64:
         fprintf(out, "%lld", (long long)*(const int64_t *)at);

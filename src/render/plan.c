@@ -242,6 +242,7 @@ static void plan_output(tg_plan *p, const tg_config *config, const tg_image *ima
     if (alpha && format->alpha && !p->bitonal)
         p->out_fmt.channels++;
     p->encode_quality = encode_quality(config, job);
+    p->png_filter = config->png_filter;
     p->compression =
         job->has_compression ? job->compression : (tg_tiff_compression)config->tiff_compression;
     plan_dpi(p, image, job);
@@ -285,7 +286,8 @@ tg_encode_spec tg_plan_encode_spec(const tg_plan *p)
                             .quality = p->encode_quality,
                             .dpi_x = p->dpi_x,
                             .dpi_y = p->dpi_y,
-                            .compression = p->compression};
+                            .compression = p->compression,
+                            .png_filter = p->png_filter};
 }
 
 /* A stored tile that is cropped is held as coefficients of two bytes. */

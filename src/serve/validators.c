@@ -6,9 +6,9 @@ tg_str tg_answer_settings(const tg_config *c, tg_arena *arena)
 {
     return tg_arena_printf(
         arena,
-        PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%d|%g|%d|%02x%02x%02x|%d|%d|%" PRId64 "|%d|%d|%s",
-        c->jpeg_quality, c->png_quality, c->webp_quality, c->avif_quality, c->tiff_quality,
-        c->tiff_compression, (int)c->filter, c->oversampling, c->codec_passthrough,
+        PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%d|%d|%g|%d|%02x%02x%02x|%d|%d|%" PRId64 "|%d|%d|%s",
+        c->jpeg_quality, c->png_quality, c->png_filter, c->webp_quality, c->avif_quality,
+        c->tiff_quality, c->tiff_compression, (int)c->filter, c->oversampling, c->codec_passthrough,
         c->background[0], c->background[1], c->background[2], c->max_layers, c->retain_icc,
         c->max_icc_bytes, c->keep_metadata, c->strict, c->copyright);
 }

@@ -1,6 +1,8 @@
 """Each output format shows what the PNG of the same request shows, within what the format loses."""
 import re
+import struct
 import unittest
+import zlib
 
 import numpy
 from PIL import ImageSequence
@@ -175,6 +177,32 @@ def test_compression_of_tiff():
         if tag < 50000:  # not every Pillow reads the others
             assert fixture.psnr(rgba(reply), rgba(get(V3, colour(), size="300,"))) >= floor, setting
     assert len(seen) == 6, "the settings shape the answer"
+
+
+def filters_of(png):
+    """Of every row: the first byte of each, behind what zlib undoes (PNG, 9.2)."""
+    data, at = b"", 8
+    while at < len(png):
+        length, kind = struct.unpack(">L4s", png[at:at + 8])
+        if kind == b"IDAT":
+            data += png[at + 8:at + 8 + length]
+        at += length + 12
+    return set(zlib.decompress(data)[::1 + 3 * 300])
+
+
+def test_filters_of_png():
+    want, tags = rgba(get(V3, colour(), size="300,")), set()
+    for setting, found in (("NONE", {0}), ("SUB", {0, 1}), ("UP", {2}), ("AVG", {3}), ("PAETH", {4})):
+        reply = expect(get(V3, colour(), size="300,", on=site(PNG_FILTER_TYPE=setting)), 200)
+        assert filters_of(reply.body) <= found | {0} and max(filters_of(reply.body)) == max(found), setting
+        assert (rgba(reply) == want).all(), setting
+        tags.add(reply.header("ETag"))
+    assert len(tags) == 5
+    assert len(filters_of(get(V3, colour(), size="300,", on=site(PNG_FILTER_TYPE="ALL")).body)) > 1
+    quick = site(PNG_COMPRESSION_LEVEL="Z_BEST_SPEED", PNG_QUALITY=9, PNG_FILTER_TYPE="UP")
+    small = site(PNG_COMPRESSION_LEVEL="Z_BEST_COMPRESSION", PNG_QUALITY=1, PNG_FILTER_TYPE="UP")
+    a, b = (len(get(V3, colour(), size="300,", on=on).body) for on in (quick, small))
+    assert a > b, (a, b)
 
 
 def test_memory_of_rasters_is_counted():
