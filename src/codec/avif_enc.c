@@ -181,7 +181,7 @@ static avifRWData borrowed(tg_str s)
 }
 
 /* Without a profile the colours are sRGB; with one, the numbers that could tell otherwise are left
- * unspecified (ISO 23000-22, 7.3.6.4). */
+ * unspecified. */
 static void describe(avif_encoder *a)
 {
     const tg_encode_spec *spec = &a->base.spec;
