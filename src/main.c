@@ -155,6 +155,7 @@ static int check_config(void)
     tg_config config;
     unsigned problems = tg_config_read(&config, environ, stderr);
     problems += tg_config_look(&config, stderr);
+    problems += tg_serve_look(&config, stderr);
     tg_config_print(&config, environ, stdout);
     return problems ? 1 : 0;
 }
@@ -163,10 +164,7 @@ static int explain(const char *url)
 {
     tg_config config;
     tg_config_read(&config, environ, stderr);
-    tg_service *service = tg_service_new(&config);
-    int status = tg_service_explain(service, url, stdout);
-    tg_service_free(service);
-    return status;
+    return tg_serve_explain(&config, url, stdout);
 }
 
 static void log_lines(char *text)

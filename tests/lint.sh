@@ -49,7 +49,7 @@ layer_of() {
     */config.h) echo config ;;
     */codec.h | */colour.h | */encoder.h | */tile_cache.h) echo codec ;;
     */source.h) echo source ;;
-    */render.h | */plan.h | */geometry.h | */job.h | */resolutions.h | */samples.h) echo render ;;
+    */render.h | */plan.h | */geometry.h | */job.h | */resolutions.h | */samples.h | */watermark.h) echo render ;;
     */http.h) echo http ;;
     */iiif.h | */json.h | */iip.h | */tiles.h) echo proto ;;
     */cache.h | */memcached.h) echo cache ;;

@@ -259,13 +259,13 @@ static void test_maps(void)
 static void test_other_names(void)
 {
     outcome o;
-    READ(&o, "WATERMARK=", "WATERMARK_OPACITY=5", "AVIF_QUALITY=5", "AVIF_CODEC=1");
+    READ(&o, "AVIF_QUALITY=5", "AVIF_CODEC=1");
     CHECK_INT(o.problems, 0);
-    CHECK(strstr(o.report, "WATERMARK_OPACITY is known, but has no effect"));
     CHECK(strstr(o.report, "AVIF_CODEC is known, but has no effect"));
-    READ(&o, "WATERMARK=/x.tif"); /* what should be marked goes out unmarked */
+    READ(&o, "WATERMARK=/x.tif", "WATERMARK_OPACITY=0.25", "WATERMARK_PROBABILITY=5");
     CHECK_INT(o.problems, 1);
-    CHECK(strstr(o.report, "WATERMARK has no effect in this version"));
+    CHECK_TEXT(o.config.watermark, strlen(o.config.watermark), "/x.tif");
+    CHECK(o.config.watermark_opacity == 0.25 && o.config.watermark_probability == 1);
     READ(&o, "jpeg_quality=5", "Cors=*", "http_proxy=x");
     CHECK_INT(o.problems, 2);
     CHECK(strstr(o.report, "is JPEG_QUALITY meant") && strstr(o.report, "is CORS meant"));

@@ -61,6 +61,8 @@ typedef struct tg_config {
     bool retain_icc;       /* embed profiles instead of converting to sRGB */
     int64_t max_icc_bytes; /* -1 = no limit */
     bool keep_metadata, strict;
+    const char *watermark;                           /* a path; "" = none */
+    double watermark_probability, watermark_opacity; /* 0..1 */
     /* HTTP */
     const char *cors;          /* "" = off */
     const char *cache_control; /* "" = none */

@@ -16,6 +16,7 @@
 #include "tegula/filter.h"
 #include "tegula/geometry.h"
 #include "tegula/job.h"
+#include "tegula/watermark.h"
 
 typedef struct tg_plan {
     tg_geometry geometry;
@@ -45,6 +46,7 @@ typedef struct tg_plan {
     tg_pixfmt out_fmt;       /* what the encoder gets */
     bool gray, bitonal;
     bool binary, equalise; /* by the histogram of the smallest resolution */
+    tg_mark mark;          /* behind all of this */
     tg_format format;
     int encode_quality;
     tg_tiff_compression compression; /* of TIFF */
@@ -58,6 +60,11 @@ typedef struct tg_plan {
 /* Resolves image->colour. TG_ERR_BAD_REQUEST as tg_geometry_resolve, or when the format cannot
  * hold the size; TG_ERR_TOO_LARGE when the estimate passes the memory ceiling. */
 bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *job, tg_plan *out,
+                  tg_err *err);
+
+/* Puts the watermark where it falls on the output of that name, which then is no stored tile any
+ * more. Fails as tg_plan_make. */
+bool tg_plan_mark(tg_plan *plan, const tg_image *image, const tg_watermark *mark, tg_str name,
                   tg_err *err);
 
 /* What the encoder is told. */

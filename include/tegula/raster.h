@@ -24,6 +24,8 @@ void tg_row_bitonal(void *dst, const void *src, tg_pixfmt fmt, size_t n);
 void tg_row_add_alpha(void *dst, const void *src, tg_pixfmt src_fmt, size_t n);
 /* 1 -> 3 or 2 -> 4 channels; dst must not overlap src. */
 void tg_row_gray_to_rgb(void *dst, const void *src, tg_pixfmt src_fmt, size_t n);
+/* Adds to the colours of dst, up to the maximum. addend: pixels of dst_fmt without its alpha. */
+void tg_row_add(void *dst, const void *addend, tg_pixfmt dst_fmt, size_t n);
 /* Left-right mirror in place. */
 void tg_row_mirror(void *row, tg_pixfmt fmt, size_t n);
 

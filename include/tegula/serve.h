@@ -7,11 +7,13 @@
 
 #include "tegula/config.h"
 #include "tegula/http.h"
+#include "tegula/watermark.h"
 
 /* What one worker holds: configuration, open sources, caches, arena. */
 typedef struct tg_service tg_service;
 
-tg_service *tg_service_new(const tg_config *config);
+/* mark: NULL = none; it has to outlive the service. */
+tg_service *tg_service_new(const tg_config *config, const tg_watermark *mark);
 void tg_service_free(tg_service *service);
 /* SIGHUP: drop the in-process caches. */
 void tg_service_reload(tg_service *service);
@@ -33,7 +35,11 @@ void tg_service_refuse(const tg_service *service, const tg_request *request, con
 
 /* --explain: the plan of a URL or path ("/iiif/3/x.tif/full/max/0/default.jpg") as text on out.
  * Returns an exit status: 0 planned, 1 the request would be an error (said on out). */
-int tg_service_explain(tg_service *service, const char *url, FILE *out);
+int tg_serve_explain(const tg_config *config, const char *url, FILE *out);
+
+/* --check-config, beyond tg_config_look: can what the configuration names be read? One line each on
+ * report; returns their number. */
+unsigned tg_serve_look(const tg_config *config, FILE *report);
 
 /* `tegula purge`: takes away what memcached servers hold of a file, named by its identifier or any
  * URL of it; all there is with NULL. What was done goes to out. Returns an exit status: 0 done, 1 a

@@ -38,12 +38,6 @@ static void report_bad(reading *r, const tg_variable *v, const char *text)
     fputs("\"\n", r->report);
 }
 
-static void report_missed(reading *r, const tg_variable *v)
-{
-    r->problems++;
-    REPORT(r, "%s has no effect in this version: images are served without it\n", v->doc.name);
-}
-
 static bool is_map(const tg_variable *v)
 {
     return v->kind == TG_KIND_MAPS || v->kind == TG_KIND_PREFIX;
@@ -62,8 +56,6 @@ static void read_variable(reading *r, const tg_variable *v)
         REPORT(r, "%s is not used, since %s is set\n", v->doc.name, winner->doc.name);
     else if (!ok)
         report_bad(r, v, text);
-    else if (v->missed && text[0])
-        report_missed(r, v);
     else if (v->kind == TG_KIND_NONE)
         REPORT(r, "%s is known, but has no effect in this version\n", v->doc.name);
 }

@@ -3,12 +3,11 @@
 #include <string.h>
 
 /* The part of a row behind its documentation. */
-#define ROW(kind, offset, lowest, highest) TG_KIND_##kind, offset, lowest, highest, false
+#define ROW(kind, offset, lowest, highest) TG_KIND_##kind, offset, lowest, highest
 #define FIELD(kind, member)                ROW(kind, offsetof(tg_config, member), 0, 0)
 #define NUMBER(kind, member, lowest, highest)                                                      \
     ROW(kind, offsetof(tg_config, member), lowest, highest)
 #define UNUSED ROW(NONE, (size_t)-1, 0, 0)
-#define MISSED TG_KIND_NONE, (size_t)-1, 0, 0, true
 
 const struct tg_png_filter tg_png_filters[TG_PNG_FILTERS] = {
     {"AUTO", 0}, {"NONE", 8}, {"SUB", 16}, {"UP", 32}, {"AVG", 64}, {"PAETH", 128}, {"ALL", 248}};
@@ -109,9 +108,12 @@ const tg_variable tg_variables[] = {
     {{"STRICT", "1", "0 or 1",
       "0: show what there is of a damaged picture, with a line in the log, instead of an error"},
      FIELD(BOOL, strict)},
-    {{"WATERMARK", NULL, "a path", "TIFF put on every output"}, MISSED},
-    {{"WATERMARK_PROBABILITY", "1", "0 to 1", "share of outputs with the watermark"}, UNUSED},
-    {{"WATERMARK_OPACITY", "1", "0 to 1", "opacity of the watermark"}, UNUSED},
+    {{"WATERMARK", "", "the path of a picture, or empty", "added to every output, empty = none"},
+     FIELD(TEXT, watermark)},
+    {{"WATERMARK_PROBABILITY", "1", "0 to 1", "share of outputs with the watermark"},
+     NUMBER(DECIMAL, watermark_probability, 0, 1)},
+    {{"WATERMARK_OPACITY", "1", "0 to 1", "what the watermark's pixels are multiplied by"},
+     NUMBER(DECIMAL, watermark_opacity, 0, 1)},
 
     /* HTTP and URLs */
     {{"CACHE_CONTROL", "max-age=86400", "text without control characters",

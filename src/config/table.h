@@ -35,7 +35,6 @@ typedef struct tg_variable {
     size_t
         offset; /* in tg_config; rows of one offset are names of one setting, first set one wins */
     double lowest, highest; /* INT, INT64, DECIMAL, MIB; values outside are clamped */
-    bool missed;            /* of kind NONE, and a problem when set: going without it does harm */
 } tg_variable;
 
 /* INTERPOLATION's numbers. */

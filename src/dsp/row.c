@@ -4,6 +4,8 @@
 
 #include "tegula/raster.h"
 
+#define BLOCK 16
+
 #define SAMPLE  uint8_t
 #define MAX     255u
 #define NAME(x) x##8
@@ -13,8 +15,6 @@
 #define MAX     65535u
 #define NAME(x) x##16
 #include "row_tmpl.h"
-
-#define BLOCK 16
 
 /* round(v / 257), exact for all 65536 values; every step fits 16 bits. */
 static inline uint8_t to_8(uint16_t v)
@@ -75,6 +75,14 @@ void tg_row_gray_to_rgb(void *dst, const void *src, tg_pixfmt src_fmt, size_t n)
         gray_to_rgb8(dst, src, src_fmt.channels == 2, n);
     else
         gray_to_rgb16(dst, src, src_fmt.channels == 2, n);
+}
+
+void tg_row_add(void *dst, const void *addend, tg_pixfmt dst_fmt, size_t n)
+{
+    if (dst_fmt.bits == 8)
+        add_any8(dst, addend, dst_fmt.channels, n);
+    else
+        add_any16(dst, addend, dst_fmt.channels, n);
 }
 
 void tg_row_mirror(void *row, tg_pixfmt fmt, size_t n)

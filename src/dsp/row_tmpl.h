@@ -71,6 +71,38 @@ static void NAME(gray_to_rgb)(SAMPLE *dst, const SAMPLE *src, bool alpha, size_t
     }
 }
 
+static inline SAMPLE NAME(sum)(SAMPLE a, SAMPLE b)
+{
+    SAMPLE sum = (SAMPLE)(a + b);
+    return sum < a ? MAX : sum;
+}
+
+/* In blocks, as tg_row_16_to_8. */
+static void NAME(add_all)(SAMPLE *dst, const SAMPLE *addend, size_t n_samples)
+{
+    size_t i = 0;
+    for (; i + BLOCK <= n_samples; i += BLOCK) {
+        SAMPLE block[BLOCK];
+        for (size_t k = 0; k < BLOCK; k++)
+            block[k] = NAME(sum)(dst[i + k], addend[i + k]);
+        memcpy(dst + i, block, sizeof block);
+    }
+    for (; i < n_samples; i++)
+        dst[i] = NAME(sum)(dst[i], addend[i]);
+}
+
+static void NAME(add_any)(SAMPLE *dst, const SAMPLE *addend, unsigned channels, size_t n)
+{
+    unsigned colours = channels - (channels % 2 == 0);
+    if (colours == channels) {
+        NAME(add_all)(dst, addend, n * channels);
+        return;
+    }
+    for (size_t x = 0; x < n; x++, dst += channels, addend += colours)
+        for (unsigned k = 0; k < colours; k++)
+            dst[k] = NAME(sum)(dst[k], addend[k]);
+}
+
 static void NAME(mirror)(SAMPLE *row, unsigned channels, size_t n)
 {
     for (size_t a = 0, z = n - 1; a < z && n; a++, z--) {

@@ -20,4 +20,6 @@ libtg_render_a_SOURCES = \
 	src/render/rows.h \
 	src/render/samples.c \
 	src/render/tone.c \
-	src/render/tone.h
+	src/render/tone.h \
+	src/render/watermark.c \
+	src/render/watermark_read.c

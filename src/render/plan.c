@@ -389,3 +389,14 @@ bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *job, t
     plan_cost(out, image);
     return check_output(out, err);
 }
+
+bool tg_plan_mark(tg_plan *p, const tg_image *image, const tg_watermark *mark, tg_str name,
+                  tg_err *err)
+{
+    p->mark = tg_watermark_place(mark, name, p->out_w, p->out_h);
+    if (!p->mark.of)
+        return true;
+    p->stored = p->cropped = false;
+    plan_cost(p, image);
+    return check_output(p, err);
+}

@@ -54,6 +54,8 @@ void tg_plan_print(const tg_plan *plan, const tg_image *image, tg_buf *out)
     print_process(plan, out);
     tg_buf_printf(out, "colour: %s\n", plan->colour ? "to sRGB" : "as read");
     tg_buf_printf(out, "turn: %s%s\n", plan->mirror ? "!" : "", angle);
+    if (plan->mark.of)
+        tg_buf_printf(out, "watermark: at %u,%u\n", plan->mark.x, plan->mark.y);
     print_fmt(out, "read", plan->read_fmt);
     print_fmt(out, "write", plan->out_fmt);
     tg_buf_printf(out, "output: %s %ux%u, quality %d\n", tg_formats[plan->format].extension,

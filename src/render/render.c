@@ -21,13 +21,25 @@ typedef struct render {
     tg_chain before, after;
     const uint8_t *lut; /* of the plan's histogram; NULL: none */
     tg_encoder *encoder;
-    uint8_t *scratch[2]; /* one per half of the chain, wide enough for either side of a turn */
+    uint8_t *scratch[3]; /* one per half of the chain, wide enough for either side of a turn; one
+                            for the watermark */
+    uint32_t y;          /* of the row to encode next */
     uint8_t *raster, *turned;
 } render;
 
+/* What is bitonal stays so: the encoder takes nothing else. */
+static const void *mark_row(render *r, const void *row)
+{
+    const tg_plan *p = r->plan;
+    const void *marked = tg_mark_row(&p->mark, r->y++, row, p->out_w, p->out_fmt, r->scratch[2]);
+    if (marked != row && p->bitonal)
+        tg_row_bitonal(r->scratch[2], marked, p->out_fmt, p->out_w);
+    return marked;
+}
+
 static bool encode_row(render *r, const void *row, tg_err *err)
 {
-    row = tg_chain_run(&r->after, row, r->plan->out_w, r->scratch[1]);
+    row = mark_row(r, tg_chain_run(&r->after, row, r->plan->out_w, r->scratch[1]));
     return tg_encoder_rows(r->encoder, row, r->plan->out_w * tg_pixfmt_bytes(r->plan->out_fmt), 1,
                            err);
 }
@@ -36,7 +48,7 @@ static bool encode_row(render *r, const void *row, tg_err *err)
 static bool stream_rows(render *r, tg_err *err)
 {
     uint32_t left = r->plan->scaled_h, n;
-    bool as_read = r->before.n_ops + r->after.n_ops == 0;
+    bool as_read = r->before.n_ops + r->after.n_ops == 0 && !r->plan->mark.of;
     for (; left; left -= n) {
         const uint8_t *data;
         size_t stride;
@@ -128,7 +140,7 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
     spec.embed = *r->embed;
     tg_chain_before_turn(&r->before, config, p, r->lut);
     tg_chain_after_turn(&r->after, config, p, tg_chain_out(&r->before));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         r->scratch[i] = tg_image_alloc(TG_MAX(p->scaled_w, p->out_w), 2 * MAX_PIXEL_BYTES, err);
         if (!r->scratch[i])
             return false;
@@ -157,7 +169,7 @@ static bool decode_and_encode(const tg_config *config, const tg_plan *plan, cons
               tg_encoder_finish(r.encoder, err);
     tg_encoder_free(r.encoder);
     tg_rows_free(r.rows);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         tg_image_free(r.scratch[i]);
     tg_image_free(r.raster);
     tg_image_free(r.turned);

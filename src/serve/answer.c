@@ -21,14 +21,15 @@ static void give_back(size_t bytes)
         tg_cache_shrink(pressed, bytes - given);
 }
 
-tg_service *tg_service_new(const tg_config *config)
+tg_service *tg_service_new(const tg_config *config, const tg_watermark *mark)
 {
     tg_service *s = tg_new(sizeof *s);
     s->config = config;
+    s->mark = mark;
     s->sources = tg_sources_new(config);
     s->arena = tg_arena_new();
     s->lasting = tg_arena_new();
-    s->settings = tg_answer_settings(config, s->lasting);
+    s->settings = tg_answer_settings(config, mark, s->lasting);
     tg_image_set_ceiling(config->memory_bytes);
     double tiles = config->image_cache_mib * (1 - TG_ANSWERS_SHARE) * 1048576;
     tg_tile_cache_set_budget(TG_MIN((uint64_t)tiles, config->memory_bytes / 4));

@@ -36,7 +36,7 @@ void tg_answer_iiif_headers(tg_service *s, const tg_request *request, const tg_i
 }
 
 /* One for both versions and all spellings: the picture is the same. */
-static tg_str picture_name(tg_service *s, const tg_iiif *iiif, const tg_plan *plan, bool color)
+tg_str tg_iiif_picture_name(tg_service *s, const tg_iiif *iiif, const tg_plan *plan, bool color)
 {
     tg_job job = iiif->job;
     if (job.quality == TG_QUALITY_COLOR)
@@ -58,7 +58,7 @@ static bool answer_image(tg_service *s, const tg_request *request, tg_iiif *iiif
         tg_iiif_canonical(iiif->version, &iiif->job, &plan.geometry, color, s->arena);
     s->after.canonical = canonical;
     tg_answer_iiif_headers(s, request, iiif, canonical, r);
-    return tg_answer_picture(s, request, source, &plan, picture_name(s, iiif, &plan, color),
+    return tg_answer_picture(s, request, source, &plan, tg_iiif_picture_name(s, iiif, &plan, color),
                              iiif->identifier, r, err);
 }
 

@@ -115,8 +115,8 @@ void tg_answer_text(tg_service *s, const tg_request *request, const tg_source *s
     tg_header(r, "Content-Type", tg_str_of(media_type));
 }
 
-static tg_str picture_key(tg_service *s, const tg_iip *iip, const tg_source *source,
-                          const tg_plan *plan)
+tg_str tg_iip_picture_name(tg_service *s, const tg_iip *iip, const tg_source *source,
+                           const tg_plan *plan)
 {
     const tg_rect *g = &plan->geometry.region;
     return tg_arena_printf(s->arena, "iip|%u|%s|%d|%d|%u,%u,%u,%u|%ux%u|%.*s", source->page,
@@ -131,10 +131,11 @@ static bool answer_picture(tg_service *s, const tg_request *request, tg_iip *iip
 {
     tg_plan plan;
     tg_source *source = tg_iip_source(s, &iip->image, err);
-    bool ok = source && tg_iip_resolve(iip, source->image, err) &&
-              tg_plan_make(s->config, source->image, &iip->job, &plan, err) &&
-              tg_answer_picture(s, request, source, &plan, picture_key(s, iip, source, &plan),
-                                iip->image.identifier, r, err);
+    bool ok =
+        source && tg_iip_resolve(iip, source->image, err) &&
+        tg_plan_make(s->config, source->image, &iip->job, &plan, err) &&
+        tg_answer_picture(s, request, source, &plan, tg_iip_picture_name(s, iip, source, &plan),
+                          iip->image.identifier, r, err);
     tg_source_release(s->sources, source);
     return ok;
 }

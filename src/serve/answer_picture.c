@@ -61,10 +61,21 @@ void tg_answer_found(tg_service *s, const tg_request *request, tg_str media_type
     s->after.is_picture = true;
 }
 
-bool tg_answer_picture(tg_service *s, const tg_request *request, tg_source *source,
-                       const tg_plan *plan, tg_str what, tg_str identifier, tg_response *r,
-                       tg_err *err)
+/* Not the file's times nor the settings: hosts where they differ still show the same. */
+bool tg_answer_mark(tg_service *s, const tg_source *source, tg_plan *plan, tg_str what, tg_err *err)
 {
+    if (!s->mark)
+        return true;
+    tg_str name = tg_arena_printf(s->arena, "%.*s|%.*s", TG_STR_ARG(source->identity.name),
+                                  TG_STR_ARG(picture_text(s, source, plan, what)));
+    return tg_plan_mark(plan, source->image, s->mark, name, err);
+}
+
+bool tg_answer_picture(tg_service *s, const tg_request *request, tg_source *source, tg_plan *plan,
+                       tg_str what, tg_str identifier, tg_response *r, tg_err *err)
+{
+    if (!tg_answer_mark(s, source, plan, what, err))
+        return false;
     tg_cache_key key = tg_answer_key(s, &source->identity, picture_text(s, source, plan, what));
     tg_str etag = tg_answer_etag(&key);
     if (tg_answer_tagged(s, request, &source->identity, etag, r))

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "serve/iip.h"
+#include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tegula/render.h"
 #include "tegula/samples.h"
@@ -21,23 +22,46 @@ static coding coding_of(const tg_plan *plan)
     return tg_pixfmt_alpha(plan->rows_fmt) ? RAW : JPEG;
 }
 
+static void mark_samples(const tg_mark *mark, tg_samples *raw, void *scratch)
+{
+    size_t row_bytes = raw->width_px * tg_pixfmt_bytes(raw->fmt);
+    for (uint32_t y = 0; y < raw->height_px; y++) {
+        uint8_t *row = raw->data + y * row_bytes;
+        const void *marked = tg_mark_row(mark, y, row, raw->width_px, raw->fmt, scratch);
+        if (marked != row)
+            memcpy(row, marked, row_bytes);
+    }
+}
+
+static bool put_raw(tg_service *s, tg_image *image, const tg_job *job, const tg_plan *plan,
+                    tg_buf *out, tg_err *err)
+{
+    tg_samples raw;
+    if (!tg_samples_read(s->config, image, job, &raw, err))
+        return false;
+    uint8_t *scratch = tg_image_alloc(raw.width_px, TG_MARK_ROW_BYTES, err);
+    if (scratch) {
+        mark_samples(&plan->mark, &raw, scratch);
+        tg_buf_append(out, raw.data,
+                      (size_t)raw.width_px * raw.height_px * tg_pixfmt_bytes(raw.fmt));
+    }
+    tg_image_free(scratch);
+    tg_samples_free(&raw);
+    return scratch != NULL;
+}
+
 static bool put_pixels(tg_service *s, tg_image *image, const tg_job *job, const tg_plan *plan,
                        tg_buf *out, tg_err *err)
 {
-    tg_samples raw;
-    if (coding_of(plan) == JPEG)
-        return tg_render(s->config, plan, image, out, err);
-    if (!tg_samples_read(s->config, image, job, &raw, err))
-        return false;
-    tg_buf_append(out, raw.data, (size_t)raw.width_px * raw.height_px * tg_pixfmt_bytes(raw.fmt));
-    tg_samples_free(&raw);
-    return true;
+    return coding_of(plan) == JPEG ? tg_render(s->config, plan, image, out, err)
+                                   : put_raw(s, image, job, plan, out, err);
 }
 
 /* "Tile,r,n,0/bytes:", four bytes of coding, four of its subtype, the data. */
-static bool put_tile(tg_service *s, tg_image *image, const tg_resolutions *all, tg_iip *iip,
+static bool put_tile(tg_service *s, const tg_source *source, const tg_resolutions *all, tg_iip *iip,
                      int64_t n, tg_buf *out, tg_err *err)
 {
+    tg_image *image = source->image;
     tg_rect rect;
     tg_plan plan;
     tg_buf data = {.max = out->max};
@@ -45,6 +69,7 @@ static bool put_tile(tg_service *s, tg_image *image, const tg_resolutions *all, 
         return false;
     tg_resolution_job(image, &all->of[iip->resolution], rect, &iip->job);
     bool ok = tg_plan_make(s->config, image, &iip->job, &plan, err) &&
+              tg_answer_mark(s, source, &plan, tg_iip_picture_name(s, iip, source, &plan), err) &&
               put_pixels(s, image, &iip->job, &plan, &data, err);
     if (ok) {
         const uint8_t head[8] = {(uint8_t)coding_of(&plan), 0, 0, 0, 0, 0x11, 0, 0};
@@ -86,12 +111,12 @@ static bool find_block(const tg_resolutions *all, const tg_iip *iip, tile_block 
 }
 
 /* Column by column. */
-static bool put_block(tg_service *s, tg_image *image, const tg_resolutions *all, tg_iip *iip,
-                      const tile_block *b, tg_buf *out, tg_err *err)
+static bool put_block(tg_service *s, const tg_source *source, const tg_resolutions *all,
+                      tg_iip *iip, const tile_block *b, tg_buf *out, tg_err *err)
 {
     for (int64_t x = b->x0; x <= b->x1; x++)
         for (int64_t y = b->y0; y <= b->y1; y++)
-            if (!put_tile(s, image, all, iip, y * b->cols + x, out, err))
+            if (!put_tile(s, source, all, iip, y * b->cols + x, out, err))
                 return false;
     return true;
 }
@@ -108,8 +133,8 @@ static bool many_tiles(tg_service *s, const tg_request *request, tg_iip *iip, tg
                                   iip->resolution, iip->tile, iip->last_tile, iip->image.layers,
                                   TG_STR_ARG(tg_job_modifiers(&iip->job, s->arena)));
     tg_answer_text(s, request, source, what, tg_iip_media_type(TG_IIP_NETFPX), r);
-    return r->status == 304 || (put_block(s, source->image, &all, iip, &b, &r->body, err) &&
-                                tg_source_unchanged(source, err));
+    return r->status == 304 ||
+           (put_block(s, source, &all, iip, &b, &r->body, err) && tg_source_unchanged(source, err));
 }
 
 bool tg_answer_many_tiles(tg_service *s, const tg_request *request, tg_iip *iip, tg_response *r,

@@ -26,6 +26,14 @@ static bool answer_document(tg_service *s, const tg_request *request, const tg_t
     return true;
 }
 
+tg_str tg_tiles_picture_name(tg_service *s, const tg_tiles *tiles, const tg_tiles_image *image,
+                             const tg_source *source, const tg_job *job)
+{
+    return tg_arena_printf(s->arena, "tiles%d|%u|%u|%.*s|%.*s", tiles->protocol, source->page,
+                           image->tile_px, TG_STR_ARG(tg_tiles_canonical(tiles, s->arena)),
+                           TG_STR_ARG(tg_job_modifiers(job, s->arena)));
+}
+
 static bool answer_tile(tg_service *s, const tg_request *request, const tg_tiles *tiles,
                         const tg_tiles_image *image, const tg_job *modifiers, tg_source *source,
                         tg_response *r, tg_err *err)
@@ -37,11 +45,8 @@ static bool answer_tile(tg_service *s, const tg_request *request, const tg_tiles
     tg_job_modify(&job, modifiers);
     if (!tg_plan_make(s->config, source->image, &job, &plan, err))
         return false;
-    tg_str what =
-        tg_arena_printf(s->arena, "tiles%d|%u|%u|%.*s|%.*s", tiles->protocol, source->page,
-                        image->tile_px, TG_STR_ARG(tg_tiles_canonical(tiles, s->arena)),
-                        TG_STR_ARG(tg_job_modifiers(&job, s->arena)));
-    return tg_answer_picture(s, request, source, &plan, what, tiles->identifier, r, err);
+    tg_str name = tg_tiles_picture_name(s, tiles, image, source, &job);
+    return tg_answer_picture(s, request, source, &plan, name, tiles->identifier, r, err);
 }
 
 bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol protocol, tg_str rest,

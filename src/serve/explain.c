@@ -11,14 +11,11 @@ void tg_url_split(const char *url, tg_str *path, tg_str *query)
     tg_str_cut(tg_str_of(url), '?', path, query);
 }
 
-static bool explain_job(tg_service *s, tg_source *source, const tg_job *job, tg_buf *out,
-                        tg_err *err)
+static void explain_plan(tg_service *s, tg_source *source, tg_plan *plan, tg_str name, tg_buf *out,
+                         tg_err *err)
 {
-    tg_plan plan;
-    if (!tg_plan_make(s->config, source->image, job, &plan, err))
-        return false;
-    tg_plan_print(&plan, source->image, out);
-    return true;
+    if (tg_answer_mark(s, source, plan, name, err))
+        tg_plan_print(plan, source->image, out);
 }
 
 static tg_source *explain_source(tg_service *s, tg_str identifier, tg_buf *out, tg_err *err)
@@ -27,6 +24,15 @@ static tg_source *explain_source(tg_service *s, tg_str identifier, tg_buf *out, 
     if (source)
         tg_buf_printf(out, "identifier: %.*s\n", TG_STR_ARG(identifier));
     return source;
+}
+
+static void explain_picture(tg_service *s, tg_source *source, const tg_iiif *iiif, tg_buf *out,
+                            tg_err *err)
+{
+    tg_plan plan;
+    bool color = source->image->fmt.channels >= 3;
+    if (tg_plan_make(s->config, source->image, &iiif->job, &plan, err))
+        explain_plan(s, source, &plan, tg_iiif_picture_name(s, iiif, &plan, color), out, err);
 }
 
 static void explain_iiif(tg_service *s, tg_str head, tg_str rest, const tg_job *modifiers,
@@ -38,7 +44,7 @@ static void explain_iiif(tg_service *s, tg_str head, tg_str rest, const tg_job *
     tg_job_modify(&iiif.job, modifiers);
     tg_source *source = explain_source(s, iiif.identifier, out, err);
     if (source && iiif.kind == TG_IIIF_IMAGE)
-        explain_job(s, source, &iiif.job, out, err);
+        explain_picture(s, source, &iiif, out, err);
     else if (source)
         tg_buf_z(out,
                  iiif.kind == TG_IIIF_INFO ? "answer: info.json\n" : "answer: 303 to info.json\n");
@@ -50,6 +56,7 @@ static void explain_tiles(tg_service *s, tg_protocol protocol, tg_str rest, cons
 {
     tg_tiles tiles;
     tg_job job;
+    tg_plan plan;
     if (!tg_tiles_parse(protocol, rest, s->arena, &tiles, err))
         return;
     tg_source *source = explain_source(s, tiles.identifier, out, err);
@@ -59,7 +66,9 @@ static void explain_tiles(tg_service *s, tg_protocol protocol, tg_str rest, cons
         tg_tiles_image image = tg_tiles_over(s->config, source->image);
         if (tg_tiles_job(&tiles, &image, &job, err)) {
             tg_job_modify(&job, modifiers);
-            explain_job(s, source, &job, out, err);
+            if (tg_plan_make(s->config, source->image, &job, &plan, err))
+                explain_plan(s, source, &plan,
+                             tg_tiles_picture_name(s, &tiles, &image, source, &job), out, err);
         }
     }
     tg_source_release(s->sources, source);
@@ -71,6 +80,7 @@ static void explain_view(tg_service *s, tg_iip *iip, tg_buf *out, tg_err *err)
                                           [TG_IIP_TILES] = "several tiles",
                                           [TG_IIP_PROFILE] = "samples along a line",
                                           [TG_IIP_SPECTRUM] = "samples of a pixel"};
+    tg_plan plan;
     bool picture = iip->output == TG_IIP_VIEW || iip->output == TG_IIP_TILE;
     if (!picture)
         tg_buf_printf(out, "answer: %s\n", answers[iip->output]);
@@ -78,8 +88,9 @@ static void explain_view(tg_service *s, tg_iip *iip, tg_buf *out, tg_err *err)
     if (!source)
         return;
     tg_buf_printf(out, "identifier: %.*s\n", TG_STR_ARG(iip->image.identifier));
-    if (tg_iip_resolve(iip, source->image, err))
-        explain_job(s, source, &iip->job, out, err);
+    if (tg_iip_resolve(iip, source->image, err) &&
+        tg_plan_make(s->config, source->image, &iip->job, &plan, err))
+        explain_plan(s, source, &plan, tg_iip_picture_name(s, iip, source, &plan), out, err);
     tg_source_release(s->sources, source);
 }
 

@@ -21,6 +21,10 @@ bool tg_iip_tile(const tg_resolutions *all, int64_t r, int64_t n, tg_rect *out, 
 /* Region and size of the view or tile that is asked for, put into iip->job. */
 bool tg_iip_resolve(tg_iip *iip, const tg_image *image, tg_err *err);
 
+/* See tg_iiif_picture_name. */
+tg_str tg_iip_picture_name(tg_service *s, const tg_iip *iip, const tg_source *source,
+                           const tg_plan *plan);
+
 /* What stands in front of the identifier in "/path?FIF=x&CNT=2&IIIF=ID". */
 tg_str tg_iip_iiif_head(tg_service *s, tg_str path, tg_str query, const tg_iip *iip);
 /* Of an output that is another protocol's. */

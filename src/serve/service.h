@@ -25,6 +25,7 @@ typedef struct tg_after {
 
 struct tg_service {
     const tg_config *config;
+    const tg_watermark *mark; /* NULL: none */
     tg_sources *sources;
     tg_cache *cache;
     tg_arena *lasting; /* as long as the service */
@@ -71,16 +72,26 @@ void tg_answer_refusal(const tg_request *request, const tg_err *err, const char 
 /* Squares as wide as the file's own tiles, where it has any that are worth keeping. */
 tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image);
 
-/* The picture that a plan of source gives: 200, or 304 when the client has it. what: tells this
- * answer from all others of the file (see tg_answer_validators). identifier: for the name to save
- * it under. */
+/* What tells a picture from all others of its file, by protocol. */
+tg_str tg_iiif_picture_name(tg_service *service, const tg_iiif *iiif, const tg_plan *plan,
+                            bool color);
+tg_str tg_tiles_picture_name(tg_service *service, const tg_tiles *tiles,
+                             const tg_tiles_image *image, const tg_source *source,
+                             const tg_job *job);
+
+/* Puts the watermark into the plan of the picture of that name. */
+bool tg_answer_mark(tg_service *service, const tg_source *source, tg_plan *plan, tg_str what,
+                    tg_err *err);
+
+/* The picture that a plan of source gives: 200, or 304 when the client has it. what: its name.
+ * identifier: for the name to save it under. */
 bool tg_answer_picture(tg_service *service, const tg_request *request, tg_source *source,
-                       const tg_plan *plan, tg_str what, tg_str identifier, tg_response *response,
+                       tg_plan *plan, tg_str what, tg_str identifier, tg_response *response,
                        tg_err *err);
 
 /* Everything of the configuration that shapes pixels and what is embedded beside them. Sizes are a
  * part of what is asked. Hosts that share a cache have to agree on it to share answers. */
-tg_str tg_answer_settings(const tg_config *config, tg_arena *arena);
+tg_str tg_answer_settings(const tg_config *config, const tg_watermark *mark, tg_arena *arena);
 
 /* What tells an answer of a file from all others: on all hosts the same that have the same file
  * under the same name, and that are configured alike. */
@@ -126,6 +137,9 @@ bool tg_answer_tagged(tg_service *service, const tg_request *request, const tg_i
  */
 void tg_answer_disposition(tg_arena *arena, bool attachment, tg_str identifier, tg_str ending,
                            tg_response *response);
+
+/* See tg_serve_explain. */
+int tg_service_explain(tg_service *service, const char *url, FILE *out);
 
 /* The short page for load balancers and the curious. */
 void tg_answer_home(tg_response *response);

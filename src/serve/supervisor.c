@@ -26,8 +26,7 @@ typedef struct child {
 } child;
 
 typedef struct supervisor {
-    const tg_config *config;
-    const tg_listener *listener;
+    const tg_common *common;
     sigset_t signals;
     child *children;
     unsigned n;
@@ -49,7 +48,7 @@ static int child_main(const supervisor *s, pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         return 0;
-    return tg_worker_run(s->config, s->listener);
+    return tg_worker_run(s->common);
 }
 
 static void start_child(supervisor *s, child *c)
@@ -165,9 +164,9 @@ static void act_on(supervisor *s, int signal_number)
     }
 }
 
-int tg_supervise(const tg_config *config, const tg_listener *listener, unsigned n)
+int tg_supervise(const tg_common *common, unsigned n)
 {
-    supervisor s = {.config = config, .listener = listener, .n = n};
+    supervisor s = {.common = common, .n = n};
     s.children = tg_new(n * sizeof *s.children);
     tg_signals_block(&s.signals);
     while (!s.stopping || alive(&s)) {

@@ -2,15 +2,16 @@
 
 #include "serve/service.h"
 
-tg_str tg_answer_settings(const tg_config *c, tg_arena *arena)
+tg_str tg_answer_settings(const tg_config *c, const tg_watermark *mark, tg_arena *arena)
 {
     return tg_arena_printf(
         arena,
-        PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%d|%d|%g|%d|%02x%02x%02x|%d|%d|%" PRId64 "|%d|%d|%s",
+        PACKAGE_VERSION "|%d|%d|%d|%d|%d|%d|%d|%d|%g|%d|%02x%02x%02x|%d|%d|%" PRId64
+                        "|%d|%d|%016" PRIx64 "|%s",
         c->jpeg_quality, c->png_quality, c->png_filter, c->webp_quality, c->avif_quality,
         c->tiff_quality, c->tiff_compression, (int)c->filter, c->oversampling, c->codec_passthrough,
         c->background[0], c->background[1], c->background[2], c->max_layers, c->retain_icc,
-        c->max_icc_bytes, c->keep_metadata, c->strict, c->copyright);
+        c->max_icc_bytes, c->keep_metadata, c->strict, tg_watermark_sum(mark), c->copyright);
 }
 
 tg_cache_key tg_answer_key(tg_service *s, const tg_identity *id, tg_str what)

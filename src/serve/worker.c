@@ -300,18 +300,18 @@ static bool worker_init(worker *w, const sigset_t *blocked)
            watch(w, w->listener->fd, EPOLLIN | EPOLLEXCLUSIVE);
 }
 
-int tg_worker_run(const tg_config *config, const tg_listener *listener)
+int tg_worker_run(const tg_common *common)
 {
     sigset_t blocked;
     worker *w = tg_new(sizeof *w);
-    w->listener = listener;
+    w->listener = common->listener;
     w->signals = w->epoll = -1;
     tg_signals_block(&blocked);
     bool ok = worker_init(w, &blocked);
     if (!ok)
         tg_log(TG_LOG_ERROR, "a worker cannot start: %s", strerror(errno));
     if (ok) {
-        w->service = tg_service_new(config);
+        w->service = tg_service_new(common->config, common->mark);
         while (next_connection(w))
             serve_request(w);
         drop_connection(w);
