@@ -209,7 +209,8 @@ static bool resolve(tg_arena *arena, int version, const char *request, const cha
     tg_job job;
     tg_str region, size, name = tg_arena_printf(arena, "default.%s", format);
     tg_str_cut(tg_str_of(request), '/', &region, &size);
-    return tg_iiif_parse_params(version, region, size, TG_STR("0"), name, arena, &job, err) &&
+    return tg_iiif_parse_params(version, false, region, size, TG_STR("0"), name, arena, &job,
+                                err) &&
            tg_geometry_resolve(&job, w, h, limits, g, err);
 }
 

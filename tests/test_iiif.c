@@ -256,7 +256,8 @@ static bool parse(tg_arena *arena, int version, const char *text, tg_job *job, t
     tg_str part[4], rest = tg_str_of(text);
     for (int k = 0; k < 4; k++)
         tg_str_cut(rest, '/', &part[k], &rest);
-    return tg_iiif_parse_params(version, part[0], part[1], part[2], part[3], arena, job, err);
+    return tg_iiif_parse_params(version, false, part[0], part[1], part[2], part[3], arena, job,
+                                err);
 }
 
 static void test_params(tg_arena *arena)
@@ -312,6 +313,40 @@ static void test_job_fields(tg_arena *arena)
     CHECK(parse(arena, 3, "99999999999999999999,0,1,1/99999999999999999999,/0/default.jpg", &j,
                 &err));
     CHECK(j.rx == 9007199254740992.0 && j.w == UINT64_MAX); /* saturated, not wrapped */
+}
+
+/* More qualities, where they are switched on: then they work, have a canonical form, and make an
+ * image request of a path; else they are a name like any other. */
+static void test_extensions(tg_arena *arena)
+{
+    static const struct {
+        const char *name;
+        tg_quality quality;
+    } rows[] = {{"equalization", TG_QUALITY_EQUALIZATION},
+                {"log", TG_QUALITY_LOG},
+                {"negative", TG_QUALITY_NEGATIVE},
+                {"stretch", TG_QUALITY_STRETCH}};
+    const tg_geometry g = {.full_region = true, .is_max = true};
+    tg_config on = config;
+    on.iiif_extensions = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tg_iiif iiif;
+        tg_err err = {0}, off = {0}, none = {0};
+        tg_str rest = tg_arena_printf(arena, "x.tif/full/max/0/%s.jpg", rows[i].name);
+        tg_str file = tg_arena_printf(arena, "a/b/c/d/%s.jpg", rows[i].name);
+        CHECK(tg_iiif_parse(&on, TG_STR("/iiif/"), rest, arena, &iiif, &err));
+        CHECK_INT(iiif.job.quality, rows[i].quality);
+        tg_str text = tg_iiif_canonical(3, &iiif.job, &g, true, arena);
+        CHECK(tg_str_ends(rest, text) && tg_str_starts(text, TG_STR("full/max/0/")));
+        CHECK(tg_str_eq(tg_iiif_canonical(3, &iiif.job, &g, false, arena), text));
+        CHECK(!tg_iiif_parse(&config, TG_STR("/iiif/"), rest, arena, &iiif, &off));
+        CHECK(off.kind == TG_ERR_BAD_REQUEST && strstr(off.msg, "quality.format: "));
+        CHECK(tg_iiif_parse(&config, TG_STR("/iiif/"), file, arena, &iiif, &none));
+        CHECK(iiif.kind == TG_IIIF_BASE && tg_str_eq(iiif.identifier, file));
+    }
+    tg_job binary = {.quality = TG_QUALITY_BINARY}; /* of IIP */
+    CHECK(tg_str_is(tg_iiif_canonical(3, &binary, &g, true, arena), "full/max/0/default.jpg"));
+    tg_arena_reset(arena);
 }
 
 /* ---- canonical URIs ---- */
@@ -1017,6 +1052,7 @@ int main(void)
     test_params(arena);
     test_formats(arena);
     test_job_fields(arena);
+    test_extensions(arena);
     test_canonical(arena);
     test_canonical_idempotent(arena);
     test_id(arena);

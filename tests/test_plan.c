@@ -56,7 +56,8 @@ static bool plan_of(const tg_config *config, tg_image *image, int version, const
     tg_err err = {0};
     for (int i = 0; i < 4; i++)
         tg_str_cut(rest, '/', &part[i], &rest);
-    bool ok = tg_iiif_parse_params(version, part[0], part[1], part[2], part[3], arena, &job, &err);
+    bool ok =
+        tg_iiif_parse_params(version, false, part[0], part[1], part[2], part[3], arena, &job, &err);
     ok = ok && tg_plan_make(config, image, &job, plan, &err);
     if (!ok)
         printf("# %s: %s\n", request, err.msg);

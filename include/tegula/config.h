@@ -73,6 +73,7 @@ typedef struct tg_config {
     int iiif_version;            /* 2 or 3 */
     const char *copyright;       /* "" = none */
     const char *iiif_extra_info; /* members of a JSON object, checked; "" = none */
+    bool iiif_extensions;        /* qualities that the Image API does not have */
     const char *iiif_delimiter;  /* between file name and page number; "" = off */
     /* answers kept, used by src/cache */
     double image_cache_mib; /* half for decoded tiles, half for answers */

@@ -44,8 +44,9 @@ typedef struct tg_iiif {
 bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_arena *arena,
                    tg_iiif *out, tg_err *err);
 
-/* The four parameters of an image request, already split but not decoded. For tests and reuse. */
-bool tg_iiif_parse_params(int version, tg_str region, tg_str size, tg_str rotation,
+/* The four parameters of an image request, already split but not decoded. extended: with the
+ * qualities of IIIF_EXTENSIONS. For tests and reuse. */
+bool tg_iiif_parse_params(int version, bool extended, tg_str region, tg_str size, tg_str rotation,
                           tg_str quality_format, tg_arena *arena, tg_job *job, tg_err *err);
 
 /* What an info document tells of an image; independent of its codec. */

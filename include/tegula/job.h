@@ -40,8 +40,19 @@ typedef enum tg_quality {
     TG_QUALITY_COLOR,
     TG_QUALITY_GRAY,
     TG_QUALITY_BITONAL,
-    TG_QUALITY_BINARY /* bitonal at the image's own threshold (Otsu) */
+    TG_QUALITY_BINARY, /* bitonal at the image's own threshold (Otsu) */
+    /* more than the Image API has: default, but */
+    TG_QUALITY_EQUALIZATION, /* equalise */
+    TG_QUALITY_LOG,          /* gamma of process is TG_GAMMA_LOG */
+    TG_QUALITY_NEGATIVE,     /* invert */
+    TG_QUALITY_STRETCH,      /* stretch */
+    TG_QUALITIES
 } tg_quality;
+
+static inline bool tg_quality_is_extension(tg_quality quality)
+{
+    return quality >= TG_QUALITY_EQUALIZATION;
+}
 
 typedef struct tg_job {
     tg_region_kind region;
@@ -65,6 +76,9 @@ typedef struct tg_job {
 /* Takes over what modifiers says of the pixels: processing, quality, turns, coding; a job that
  * turns itself or names a quality keeps that. NULL: nothing. */
 void tg_job_modify(tg_job *job, const tg_job *modifiers);
+
+/* The job with what an extension's quality stands for in its place. */
+tg_job tg_job_without_extension(const tg_job *job);
 
 /* Everything but region, size and format as text: what a plan's geometry does not tell. */
 tg_str tg_job_modifiers(const tg_job *job, tg_arena *arena);

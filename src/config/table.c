@@ -143,7 +143,9 @@ const tg_variable tg_variables[] = {
     {{"IIIF_EXTRA_INFO", "", "members of a JSON object, none that tegula sets itself",
       "added to info.json; a service stands beside tegula's own"},
      FIELD(MEMBERS, iiif_extra_info)},
-    {{"IIIF_EXTENSIONS", "0", "0 or 1", "more qualities than the Image API has"}, UNUSED},
+    {{"IIIF_EXTENSIONS", "0", "0 or 1",
+      "1: the qualities equalization, log, negative and stretch, besides those of the Image API"},
+     FIELD(BOOL, iiif_extensions)},
 
     /* caches */
     {{"MAX_IMAGE_CACHE_SIZE", "10", "0 to 1048576",

@@ -61,6 +61,15 @@ static void put_formats(tg_buf *out, const char *key, bool beyond_level2)
     put_list(out, key, names, TG_FORMATS);
 }
 
+static void put_qualities(tg_buf *out, const char *key, const char *first, const tg_config *config,
+                          const tg_iiif_image *image)
+{
+    bool more = config->iiif_extensions;
+    PUT_LIST(out, key, first, "bitonal", image->color ? "color" : NULL,
+             more ? "equalization" : NULL, "gray", more ? "log" : NULL, more ? "negative" : NULL,
+             more ? "stretch" : NULL);
+}
+
 /* ---- what both versions share ---- */
 
 static bool one_tile(const tg_iiif_image *image, uint64_t factor)
@@ -212,7 +221,7 @@ static void info_3(const tg_config *config, const tg_iiif_image *image, const tg
     tg_buf_z(out, "  ");
     PUT_LIST(out, "preferredFormats", "jpg", "webp", "png");
     tg_buf_z(out, ",\n  ");
-    PUT_LIST(out, "extraQualities", "bitonal", image->color ? "color" : NULL, "gray");
+    put_qualities(out, "extraQualities", NULL, config, image);
     tg_buf_z(out, ",\n  ");
     put_formats(out, "extraFormats", true);
     tg_buf_z(out, ",\n  ");
@@ -233,7 +242,7 @@ static void put_profile_2(tg_buf *out, const tg_config *config, const tg_iiif_im
     tg_buf_z(out, "    ");
     put_formats(out, "formats", false);
     tg_buf_z(out, ",\n    ");
-    PUT_LIST(out, "qualities", "default", "bitonal", image->color ? "color" : NULL, "gray");
+    put_qualities(out, "qualities", "default", config, image);
     tg_buf_z(out, ",\n    ");
     PUT_LIST(out, "supports", "baseUriRedirect", "canonicalLinkHeader", cors ? "cors" : NULL,
              "jsonldMediaType", "mirroring", "profileLinkHeader", "regionByPct", "regionByPx",

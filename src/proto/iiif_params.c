@@ -91,14 +91,21 @@ static bool parse_rotation(int version, tg_str s, tg_job *job)
     return true;
 }
 
+const char *const tg_iiif_qualities[TG_QUALITIES] = {
+    [TG_QUALITY_DEFAULT] = "default",
+    [TG_QUALITY_COLOR] = "color",
+    [TG_QUALITY_GRAY] = "gray",
+    [TG_QUALITY_BITONAL] = "bitonal",
+    [TG_QUALITY_EQUALIZATION] = "equalization",
+    [TG_QUALITY_LOG] = "log",
+    [TG_QUALITY_NEGATIVE] = "negative",
+    [TG_QUALITY_STRETCH] = "stretch",
+};
+
 static bool parse_quality(tg_str s, tg_job *job)
 {
-    static const char *const names[] = {[TG_QUALITY_DEFAULT] = "default",
-                                        [TG_QUALITY_COLOR] = "color",
-                                        [TG_QUALITY_GRAY] = "gray",
-                                        [TG_QUALITY_BITONAL] = "bitonal"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!tg_str_is(s, names[i]))
+    for (unsigned i = 0; i < TG_QUALITIES; i++) {
+        if (!tg_iiif_qualities[i] || !tg_str_is(s, tg_iiif_qualities[i]))
             continue;
         job->quality = (tg_quality)i;
         return true;
@@ -138,7 +145,14 @@ static const struct {
      parse_quality_format},
 };
 
-bool tg_iiif_params_plausible(const tg_str raw[TG_IIIF_PARAMS], tg_arena *arena)
+/* A quality that is switched off is none. */
+static bool parse_param(unsigned i, int version, bool extended, tg_str text, tg_job *job)
+{
+    return params[i].parse(version, text, job) &&
+           (extended || !tg_quality_is_extension(job->quality));
+}
+
+bool tg_iiif_params_plausible(const tg_str raw[TG_IIIF_PARAMS], bool extended, tg_arena *arena)
 {
     for (unsigned i = 0; i < TG_IIIF_PARAMS; i++) {
         tg_job job = {0};
@@ -146,13 +160,13 @@ bool tg_iiif_params_plausible(const tg_str raw[TG_IIIF_PARAMS], tg_arena *arena)
         tg_str text;
         if (params[i].parse != parse_rotation &&
             tg_percent_decode(raw[i], arena, params[i].name, &text, &ignored) &&
-            (params[i].parse(2, text, &job) || params[i].parse(3, text, &job)))
+            (parse_param(i, 2, extended, text, &job) || parse_param(i, 3, extended, text, &job)))
             return true;
     }
     return false;
 }
 
-bool tg_iiif_parse_params(int version, tg_str region, tg_str size, tg_str rotation,
+bool tg_iiif_parse_params(int version, bool extended, tg_str region, tg_str size, tg_str rotation,
                           tg_str quality_format, tg_arena *arena, tg_job *job, tg_err *err)
 {
     const tg_str raw[TG_IIIF_PARAMS] = {region, size, rotation, quality_format};
@@ -161,7 +175,7 @@ bool tg_iiif_parse_params(int version, tg_str region, tg_str size, tg_str rotati
         tg_str text;
         if (!tg_percent_decode(raw[i], arena, params[i].name, &text, err))
             return false;
-        if (!params[i].parse(version, text, job))
+        if (!parse_param(i, version, extended, text, job))
             return tg_fail(err, TG_ERR_BAD_REQUEST, "%s: expected %s", params[i].name,
                            version == 2 && params[i].expected_in_2 ? params[i].expected_in_2
                                                                    : params[i].expected);

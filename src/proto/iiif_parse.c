@@ -31,14 +31,15 @@ static tg_str last_name(tg_str raw, tg_arena *arena)
     return tg_percent_decode(raw, arena, "name", &text, &ignored) ? text : TG_STR("");
 }
 
-static bool is_image(const tg_str raw[TG_IIIF_PARAMS], tg_arena *arena)
+static bool is_image(const tg_str raw[TG_IIIF_PARAMS], bool extended, tg_arena *arena)
 {
     tg_str name = last_name(raw[TG_IIIF_PARAMS - 1], arena);
-    return name.n && memchr(name.p, '.', name.n) && tg_iiif_params_plausible(raw, arena);
+    return name.n && memchr(name.p, '.', name.n) && tg_iiif_params_plausible(raw, extended, arena);
 }
 
 /* Sets kind, and cuts *left down to version and identifier. */
-static void find_kind(tg_str *left, tg_str raw[TG_IIIF_PARAMS], tg_arena *arena, tg_iiif *out)
+static void find_kind(tg_str *left, tg_str raw[TG_IIIF_PARAMS], bool extended, tg_arena *arena,
+                      tg_iiif *out)
 {
     tg_str shorter = *left;
     out->kind = TG_IIIF_BASE;
@@ -48,7 +49,7 @@ static void find_kind(tg_str *left, tg_str raw[TG_IIIF_PARAMS], tg_arena *arena,
         return;
     }
     shorter = *left;
-    if (cut_right(&shorter, raw, TG_IIIF_PARAMS) && is_image(raw, arena)) {
+    if (cut_right(&shorter, raw, TG_IIIF_PARAMS) && is_image(raw, extended, arena)) {
         out->kind = TG_IIIF_IMAGE;
         *left = shorter;
     }
@@ -70,7 +71,7 @@ bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_
 {
     tg_str raw[TG_IIIF_PARAMS], left = rest, identifier;
     *out = (tg_iiif){0};
-    find_kind(&left, raw, arena, out);
+    find_kind(&left, raw, config->iiif_extensions, arena, out);
     identifier = left;
     int named = take_version(&identifier);
     out->version_named = named != 0;
@@ -82,6 +83,7 @@ bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_
     out->id_path = tg_uri_clean(left, arena);
     out->base_path = tg_arena_printf(
         arena, "%.*s%.*s", TG_STR_ARG(clean_prefix(prefix_path, arena)), TG_STR_ARG(out->id_path));
-    return out->kind != TG_IIIF_IMAGE || tg_iiif_parse_params(out->version, raw[0], raw[1], raw[2],
-                                                              raw[3], arena, &out->job, err);
+    return out->kind != TG_IIIF_IMAGE ||
+           tg_iiif_parse_params(out->version, config->iiif_extensions, raw[0], raw[1], raw[2],
+                                raw[3], arena, &out->job, err);
 }

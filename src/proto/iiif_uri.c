@@ -1,5 +1,5 @@
 /* Identifiers, canonical URIs and media types: what the service says about itself in headers. */
-#include "tegula/iiif.h"
+#include "iiif_params.h"
 #include "tegula/num.h"
 
 static tg_str without_slashes(tg_str s)
@@ -87,12 +87,13 @@ static tg_str canonical_size_3(const tg_geometry *g, tg_arena *arena)
     return tg_arena_printf(arena, "%s%u,%u", g->enlarged ? "^" : "", g->w, g->h);
 }
 
-/* `color` is always the default; `gray` is where there is no colour. */
+/* `color` is always the default; `gray` is where there is no colour. What IIP asked for has no
+ * name. */
 static const char *canonical_quality(tg_quality quality, bool color)
 {
-    if (quality == TG_QUALITY_BITONAL)
-        return "bitonal";
-    return quality == TG_QUALITY_GRAY && color ? "gray" : "default";
+    bool is_default = quality == TG_QUALITY_COLOR || (quality == TG_QUALITY_GRAY && !color);
+    const char *name = is_default ? NULL : tg_iiif_qualities[quality];
+    return name ? name : "default";
 }
 
 tg_str tg_iiif_canonical(int version, const tg_job *job, const tg_geometry *geometry, bool color,

@@ -41,3 +41,17 @@ void tg_job_modify(tg_job *job, const tg_job *m)
         job->mirror = m->mirror;
     }
 }
+
+tg_job tg_job_without_extension(const tg_job *job)
+{
+    tg_job out = *job;
+    if (!tg_quality_is_extension(job->quality))
+        return out;
+    out.quality = TG_QUALITY_DEFAULT;
+    out.equalise |= job->quality == TG_QUALITY_EQUALIZATION;
+    out.process.invert |= job->quality == TG_QUALITY_NEGATIVE;
+    out.process.stretch |= job->quality == TG_QUALITY_STRETCH;
+    if (job->quality == TG_QUALITY_LOG)
+        out.process.gamma = TG_GAMMA_LOG;
+    return out;
+}

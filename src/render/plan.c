@@ -373,9 +373,10 @@ static bool plan_geometry(tg_plan *p, const tg_config *config, const tg_image *i
     return true;
 }
 
-bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *job, tg_plan *out,
+bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *asked, tg_plan *out,
                   tg_err *err)
 {
+    const tg_job plain = tg_job_without_extension(asked), *job = &plain;
     tg_colour_policy policy = {.retain = config->retain_icc,
                                .max_icc_bytes = config->max_icc_bytes};
     *out = (tg_plan){0};
