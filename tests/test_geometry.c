@@ -440,6 +440,54 @@ static void test_invariants(void)
     }
 }
 
+/* An image of 100 x 50 px. */
+static void test_free_regions(void)
+{
+    static const struct {
+        double rx, ry, rw, rh;
+        uint64_t w, h;
+        bool found;
+        uint32_t part_w, part_h, x, y, canvas_w;
+        double origin_x, step_x;
+    } cases[] = {
+        {0, 0, 100, 50, 50, 25, true, 50, 25, 0, 0, 0, 0, 2},
+        {0, 0, 256, 256, 256, 256, true, 100, 50, 0, 0, 256, 0, 1},
+        /* px 0 .. 4 of 4 each lie before the image, the sixth has its centre at 2 */
+        {-20, 0, 64, 64, 16, 16, true, 11, 12, 5, 0, 16, 0, 4},
+        /* 50 / 4 = 12.5: the centre of the thirteenth, at 50, is outside */
+        {0.5, 0, 64, 64, 16, 16, true, 16, 12, 0, 0, 16, 0.5, 4},
+        {0, 0, 6400, 6400, 16, 16, true, 1, 1, 0, 0, 16, 0, 400},
+        {100, 0, 10, 10, 10, 10, false, 0, 0, 0, 0, 0, 0, 0},
+        {-10, 0, 10, 10, 10, 10, false, 0, 0, 0, 0, 0, 0, 0},
+        {0, 0, INFINITY, 10, 10, 10, false, 0, 0, 0, 0, 0, 0, 0},
+        {NAN, 0, 10, 10, 10, 10, false, 0, 0, 0, 0, 0, 0, 0},
+        {0, 0, INFINITY, NAN, 10, 10, false, 0, 0, 0, 0, 0, 0, 0},
+        {0, 0, 10, 10, 0, 10, false, 0, 0, 0, 0, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tg_job job = {.region = TG_REGION_FREE,
+                      .rx = cases[i].rx,
+                      .ry = cases[i].ry,
+                      .rw = cases[i].rw,
+                      .rh = cases[i].rh,
+                      .w = cases[i].w,
+                      .h = cases[i].h};
+        tg_limits limits = {.max_w = 8};
+        tg_geometry g = {0};
+        tg_err err = {0};
+        CHECK_INT(tg_geometry_resolve(&job, 100, 50, &limits, &g, &err), cases[i].found);
+        CHECK_INT(err.kind, cases[i].found ? TG_ERR_NONE : TG_ERR_NOT_FOUND);
+        if (!cases[i].found)
+            continue;
+        CHECK_INT(g.w, cases[i].part_w);
+        CHECK_INT(g.h, cases[i].part_h);
+        CHECK_INT(g.canvas.x, cases[i].x);
+        CHECK_INT(g.canvas.y, cases[i].y);
+        CHECK_INT(g.canvas.width_px, cases[i].canvas_w);
+        CHECK(g.free_x.origin == cases[i].origin_x && g.free_x.step == cases[i].step_x);
+    }
+}
+
 int main(void)
 {
     tg_arena *arena = tg_arena_new();
@@ -456,5 +504,6 @@ int main(void)
     test_scale_round();
     test_invariants();
     tg_arena_free(arena);
+    test_free_regions();
     return check_done();
 }

@@ -40,6 +40,14 @@ static void test_addresses(void)
         {TG_PROTOCOL_DEEPZOOM, ".dzi", TG_ERR_NOT_FOUND, 0, 0, 0, 0, 0, 0},
         {TG_PROTOCOL_DEEPZOOM, "a%00.dzi", TG_ERR_BAD_REQUEST, 0, 0, 0, 0, 0, 0},
         {TG_PROTOCOL_DEEPZOOM, "a.tif", TG_ERR_NOT_FOUND, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, "s%2Fa.tif/tilejson.json", 0, true, "s/a.tif", 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, "s/a.tif/3/2/1.png", 0, false, "s/a.tif", 3, 2, 1, TG_FORMAT_PNG},
+        {TG_PROTOCOL_XYZ, "a/3/2/1@2x.jpg", 0, false, "a", 3, 2, 1, TG_FORMAT_JPEG},
+        {TG_PROTOCOL_XYZ, "a/3/2/1@3x.jpg", TG_ERR_NOT_FOUND, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, "a/3/2/@2x.jpg", TG_ERR_NOT_FOUND, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, "a/3/2/1.tif", TG_ERR_BAD_REQUEST, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, "3/2/1.jpg", TG_ERR_NOT_FOUND, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, "/tilejson.json", TG_ERR_NOT_FOUND, 0, 0, 0, 0, 0, 0},
         {TG_PROTOCOL_ZOOMIFY, "a.tif/ImageProperties.xml", 0, true, "a.tif", 0, 0, 0, 0},
         {TG_PROTOCOL_ZOOMIFY, "s/a.tif/TileGroup7/3-2-1.jpg", 0, false, "s/a.tif", 3, 2, 1,
          TG_FORMAT_JPEG},
@@ -93,6 +101,17 @@ static void test_jobs(void)
         {TG_PROTOCOL_ZOOMIFY, 513, 400, 1, 2, 1, 1, 512, 256, 1, 144, 1, 144},
         {TG_PROTOCOL_ZOOMIFY, 513, 400, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0},
         {TG_PROTOCOL_ZOOMIFY, 513, 400, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        /* 1025 needs 8 tiles of 256 = 2^3, whole squares */
+        {TG_PROTOCOL_XYZ, 1024, 1024, 2, 3, 3, 1, 768, 768, 256, 256, 256, 256},
+        {TG_PROTOCOL_XYZ, 1024, 1024, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, 1025, 700, 3, 4, 2, 1, 1024, 512, 256, 256, 256, 256},
+        {TG_PROTOCOL_XYZ, 1025, 700, 3, 5, 2, 0, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, 1025, 700, 3, 4, 3, 0, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, 1025, 700, 0, 0, 0, 1, 0, 0, 2048, 2048, 256, 256},
+        {TG_PROTOCOL_XYZ, 1, 1, 0, 0, 0, 1, 0, 0, 256, 256, 256, 256},
+        {TG_PROTOCOL_XYZ, 0x7fffffff, 1, 0, 0, 0, 1, 0, 0, 2147483648., 2147483648., 256, 256},
+        {TG_PROTOCOL_XYZ, 9, 9, UINT64_MAX, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        {TG_PROTOCOL_XYZ, 9, 9, 0, UINT64_MAX, 0, 0, 0, 0, 0, 0, 0, 0},
         {TG_PROTOCOL_ZOOMIFY, 4000, 3, 0, 0, 0, 1, 0, 0, 4000, 3, 250, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -108,7 +127,8 @@ static void test_jobs(void)
         CHECK_INT(err.kind, rows[i].found ? TG_ERR_NONE : TG_ERR_NOT_FOUND);
         if (!rows[i].found)
             continue;
-        CHECK_INT(job.region, TG_REGION_PIXELS);
+        CHECK_INT(job.region,
+                  rows[i].protocol == TG_PROTOCOL_XYZ ? TG_REGION_FREE : TG_REGION_PIXELS);
         CHECK_INT(job.size, TG_SIZE_EXACT);
         CHECK_INT(job.rx, rows[i].rx);
         CHECK_INT(job.ry, rows[i].ry);

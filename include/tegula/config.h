@@ -15,6 +15,7 @@ typedef enum tg_protocol {
     TG_PROTOCOL_IIP,
     TG_PROTOCOL_ZOOMIFY,
     TG_PROTOCOL_DEEPZOOM,
+    TG_PROTOCOL_XYZ,
     TG_PROTOCOLS
 } tg_protocol;
 

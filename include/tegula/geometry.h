@@ -18,21 +18,36 @@ typedef struct tg_limits {
     bool allow_upscaling;
 } tg_limits;
 
+/* A result of which only a part is image: w by h px of it at x, y. */
+typedef struct tg_canvas {
+    uint32_t width_px, height_px; /* 0: the image fills the result */
+    uint32_t x, y;
+} tg_canvas;
+
+/* One axis of TG_REGION_FREE: where its first px begins in full-resolution px, how far it is to
+ * the next. */
+typedef struct tg_free_axis {
+    double origin, step;
+} tg_free_axis;
+
 typedef struct tg_geometry {
-    tg_rect region;       /* full-resolution px, cropped to the image, w and h >= 1 */
-    uint32_t w, h;        /* result before rotation, px, >= 1 */
-    bool full_region;     /* region is the whole image */
-    bool enlarged;        /* larger than the region in either direction */
-    bool is_max;          /* the size that TG_SIZE_MAX gives (w, h) for this region */
-    bool is_upscaled_max; /* the size that TG_SIZE_MAX with a caret gives */
-    bool keeps_ratio;     /* h is the height that `w,` gives */
+    tg_rect region;              /* full-resolution px, cropped to the image, w and h >= 1 */
+    uint32_t w, h;               /* result before rotation, px, >= 1 */
+    bool full_region;            /* region is the whole image */
+    bool enlarged;               /* larger than the region in either direction */
+    bool is_max;                 /* the size that TG_SIZE_MAX gives (w, h) for this region */
+    bool is_upscaled_max;        /* the size that TG_SIZE_MAX with a caret gives */
+    bool keeps_ratio;            /* h is the height that `w,` gives */
+    tg_free_axis free_x, free_y; /* FREE: of the part that is image */
+    tg_canvas canvas;            /* FREE */
 } tg_geometry;
 
 /* MAX and CONFINE shrink to the limits and to what the job's format can hold; forms that name a
  * size are refused beyond the limits. image_w and image_h are at least 1. Fails with
  * TG_ERR_BAD_REQUEST (msg names the parameter: region outside, size zero, larger than the region,
  * over the limits) or TG_ERR_NOT_IMPLEMENTED (caret that must enlarge where allow_upscaling is
- * off). */
+ * off). FREE takes those px of the result whose centres lie inside the image, at least one where
+ * the two touch; TG_ERR_NOT_FOUND where they do not. */
 bool tg_geometry_resolve(const tg_job *job, uint32_t image_w, uint32_t image_h,
                          const tg_limits *limits, tg_geometry *out, tg_err *err);
 

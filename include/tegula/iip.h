@@ -24,6 +24,7 @@ typedef enum tg_iip_output {
     TG_IIP_SPECTRUM, /* SPECTRA */
     TG_IIP_DEEPZOOM,
     TG_IIP_ZOOMIFY,
+    TG_IIP_XYZ,
     TG_IIP_IIIF
 } tg_iip_output;
 

@@ -1,5 +1,5 @@
-/* Deep Zoom and Zoomify: pyramids of square tiles over any image, and the small documents that tell
- * of them. All levels exist whatever the file holds. */
+/* Deep Zoom, Zoomify and XYZ (with TileJSON 3.0.0): pyramids of square tiles over any image, and
+ * the small documents that tell of them. All levels exist whatever the file holds. */
 #ifndef TEGULA_TILES_H
 #define TEGULA_TILES_H
 
@@ -15,10 +15,11 @@
 
 /* One request, as its address says it; nothing is known of the image yet. */
 typedef struct tg_tiles {
-    tg_protocol protocol; /* TG_PROTOCOL_DEEPZOOM or TG_PROTOCOL_ZOOMIFY */
+    tg_protocol protocol; /* TG_PROTOCOL_DEEPZOOM, _ZOOMIFY or _XYZ */
     bool document;        /* the description, not a tile */
     tg_str identifier;    /* decoded once */
     uint64_t level, x, y; /* of a tile; level 0 is the smallest */
+    bool twice;           /* XYZ: the same area with 512 px instead of 256 */
     tg_format format;
 } tg_tiles;
 
@@ -30,7 +31,8 @@ typedef struct tg_tiles_image {
 
 /* raw, percent-encoded: for Deep Zoom "ID.dzi", "ID.xml" or "ID_files/L/X_Y.jpg" (or .png,
  * .webp, and .avif where it is built), for Zoomify "ID/ImageProperties.xml" or
- * "ID/TileGroupN/Z-X-Y.jpg"; N is not looked at, since clients count it in three ways.
+ * "ID/TileGroupN/Z-X-Y.jpg"; N is not looked at, since clients count it in three ways; for XYZ
+ * "ID/tilejson.json", "ID/Z/X/Y.jpg" or "ID/Z/X/Y@2x.jpg", with the formats of Deep Zoom.
  * TG_ERR_NOT_FOUND when it has neither shape, TG_ERR_BAD_REQUEST when a tile's format is none of
  * these. */
 bool tg_tiles_parse(tg_protocol protocol, tg_str raw, tg_arena *arena, tg_tiles *out, tg_err *err);
@@ -43,8 +45,26 @@ void tg_tiles_document(tg_protocol protocol, const tg_tiles_image *image, tg_buf
  *
  * Deep Zoom: with M = ceil(log2(max(W, H))), level L of 0 .. M has ceil(W / 2^(M-L)) by
  * ceil(H / 2^(M-L)) pixels. Zoomify: full size halved with floor until both sides fit a tile; that
- * is level 0. */
+ * is level 0. XYZ: level 0 is one tile that holds the image at its top left, each
+ * further one halves the px, up to full size; tiles are always whole squares. */
 bool tg_tiles_job(const tg_tiles *tiles, const tg_tiles_image *image, tg_job *out, tg_err *err);
+
+/* What a TileJSON document says beside the grid; texts are UTF-8. */
+typedef struct tg_tilejson {
+    tg_str base; /* the tiles' address up to "{z}", with a slash at the end */
+    tg_str name;
+    tg_str attribution; /* plain text; empty: none */
+    bool alpha;         /* the image has some: tiles in WebP */
+} tg_tilejson;
+
+/* application/json. The image is laid over the world of web mercator with its top left. */
+void tg_tilejson_document(const tg_tiles_image *image, const tg_tilejson *about, tg_buf *out);
+
+/* Of XYZ: the number of the full-size level, ceil(log2(longer side / 256)), at least 0. */
+unsigned tg_xyz_top(const tg_tiles_image *image);
+
+/* tg_tiles_job of XYZ. */
+bool tg_xyz_job(const tg_tiles *tiles, const tg_tiles_image *image, tg_job *out, tg_err *err);
 
 /* "L/X_Y.jpg": what tells one answer of a protocol and image from the others. */
 tg_str tg_tiles_canonical(const tg_tiles *tiles, tg_arena *arena);

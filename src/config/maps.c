@@ -1,10 +1,9 @@
 #include "table.h"
 
 static const char *const protocol_names[TG_PROTOCOLS] = {
-    [TG_PROTOCOL_IIIF] = "IIIF",
-    [TG_PROTOCOL_IIP] = "IIP",
-    [TG_PROTOCOL_ZOOMIFY] = "Zoomify",
-    [TG_PROTOCOL_DEEPZOOM] = "DeepZoom",
+    [TG_PROTOCOL_IIIF] = "IIIF",       [TG_PROTOCOL_IIP] = "IIP",
+    [TG_PROTOCOL_ZOOMIFY] = "Zoomify", [TG_PROTOCOL_DEEPZOOM] = "DeepZoom",
+    [TG_PROTOCOL_XYZ] = "XYZ",
 };
 
 const char *tg_protocol_name(tg_protocol protocol)

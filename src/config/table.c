@@ -125,7 +125,7 @@ const tg_variable tg_variables[] = {
     {{"BASE_URL", "", "an http or https URL, or empty",
       "what clients see in place of scheme, host and prefix; empty = take it from the request"},
      FIELD(URL, base_url)},
-    {{"URI_MAP", TG_DEFAULT_URI_MAP, "prefix=>protocol, ... of IIIF, IIP, Zoomify, DeepZoom",
+    {{"URI_MAP", TG_DEFAULT_URI_MAP, "prefix=>protocol, ... of IIIF, IIP, Zoomify, DeepZoom, XYZ",
       "the path prefixes that are served; the default holds while IIIF_PREFIX is unset, too"},
      FIELD(MAPS, uri_map)},
     {{"IIIF_PREFIX", NULL, "a path", "/iiif is the same as iiif=>IIIF in URI_MAP; added to it"},

@@ -64,6 +64,7 @@ static const command commands[] = {
     {.name = "SPECTRA", .kind = OUTPUT, .parse = tg_iip_spectra},
     {.name = "DeepZoom", .kind = ADDRESS, .output = TG_IIP_DEEPZOOM},
     {.name = "Zoomify", .kind = ADDRESS, .output = TG_IIP_ZOOMIFY},
+    {.name = "XYZ", .kind = ADDRESS, .output = TG_IIP_XYZ},
     {.name = "IIIF", .kind = ADDRESS, .output = TG_IIP_IIIF},
 };
 

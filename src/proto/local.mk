@@ -15,4 +15,5 @@ libtg_proto_a_SOURCES = \
 	src/proto/iip_view.c \
 	src/proto/json.c \
 	src/proto/tiles_grid.c \
-	src/proto/tiles_parse.c
+	src/proto/tiles_parse.c \
+	src/proto/tiles_xyz.c

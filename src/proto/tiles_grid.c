@@ -83,6 +83,8 @@ static void tile_axis(uint64_t n, uint32_t tile_px, uint32_t level_px, uint64_t 
 
 bool tg_tiles_job(const tg_tiles *t, const tg_tiles_image *image, tg_job *out, tg_err *err)
 {
+    if (t->protocol == TG_PROTOCOL_XYZ)
+        return tg_xyz_job(t, image, out, err);
     unsigned top = top_level(t->protocol, image);
     if (t->level > top)
         return tg_fail(err, TG_ERR_NOT_FOUND, "level: there are 0 to %u", top);

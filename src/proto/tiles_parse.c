@@ -7,8 +7,7 @@ static bool no_such(tg_err *err)
     return tg_fail(err, TG_ERR_NOT_FOUND, "no such address");
 }
 
-/* "12.jpg" cut into number and format. */
-static bool last_number(tg_str s, bool jpeg_only, uint64_t *number, tg_format *format, tg_err *err)
+static bool suffix_format(tg_str suffix, bool jpeg_only, tg_format *format, tg_err *err)
 {
     static const struct {
         const char *suffix;
@@ -17,9 +16,6 @@ static bool last_number(tg_str s, bool jpeg_only, uint64_t *number, tg_format *f
                  {"png", TG_FORMAT_PNG},
                  {"webp", TG_FORMAT_WEBP},
                  {"avif", TG_FORMAT_AVIF}};
-    tg_str digits, suffix;
-    if (!tg_str_cut(s, '.', &digits, &suffix) || !tg_parse_u64(digits, number))
-        return no_such(err);
     for (size_t i = 0; i < (jpeg_only ? 1 : sizeof known / sizeof known[0]); i++)
         if (tg_str_eq_nocase(suffix, tg_str_of(known[i].suffix)) &&
             tg_formats[known[i].format].available) {
@@ -30,6 +26,15 @@ static bool last_number(tg_str s, bool jpeg_only, uint64_t *number, tg_format *f
                    jpeg_only                              ? "jpg"
                    : tg_formats[TG_FORMAT_AVIF].available ? "jpg, png, webp or avif"
                                                           : "jpg, png or webp");
+}
+
+/* "12.jpg" cut into number and format. */
+static bool last_number(tg_str s, bool jpeg_only, uint64_t *number, tg_format *format, tg_err *err)
+{
+    tg_str digits, suffix;
+    if (!tg_str_cut(s, '.', &digits, &suffix) || !tg_parse_u64(digits, number))
+        return no_such(err);
+    return suffix_format(suffix, jpeg_only, format, err);
 }
 
 /* ID_files/L/X_Y.jpg */
@@ -70,13 +75,36 @@ static bool zoomify(tg_str path, tg_tiles *out, tg_err *err)
     return last_number(y, true, &out->y, &out->format, err);
 }
 
+/* ID/Z/X/Y.jpg, ID/Z/X/Y@2x.jpg */
+static bool xyz(tg_str path, tg_tiles *out, tg_err *err)
+{
+    tg_str name, x, z, y, suffix;
+    if (!tg_str_rcut(path, '/', &path, &name))
+        return no_such(err);
+    out->identifier = path;
+    out->document = tg_str_is(name, "tilejson.json");
+    if (out->document)
+        return true;
+    if (!tg_str_rcut(path, '/', &path, &x) || !tg_str_rcut(path, '/', &out->identifier, &z) ||
+        !tg_parse_u64(z, &out->level) || !tg_parse_u64(x, &out->x) ||
+        !tg_str_cut(name, '.', &y, &suffix))
+        return no_such(err);
+    out->twice = tg_str_ends(y, TG_STR("@2x"));
+    if (out->twice)
+        y.n -= strlen("@2x");
+    return tg_parse_u64(y, &out->y) ? suffix_format(suffix, false, &out->format, err)
+                                    : no_such(err);
+}
+
 bool tg_tiles_parse(tg_protocol protocol, tg_str raw, tg_arena *arena, tg_tiles *out, tg_err *err)
 {
     tg_str path;
     *out = (tg_tiles){.protocol = protocol};
     if (!tg_percent_decode(raw, arena, "path", &path, err))
         return false;
-    if (!(protocol == TG_PROTOCOL_DEEPZOOM ? deepzoom : zoomify)(path, out, err))
+    if (!(protocol == TG_PROTOCOL_DEEPZOOM ? deepzoom
+          : protocol == TG_PROTOCOL_XYZ    ? xyz
+                                           : zoomify)(path, out, err))
         return false;
     if (out->identifier.n == 0 || tg_str_ends(out->identifier, TG_STR("/")))
         return tg_fail(err, TG_ERR_NOT_FOUND, "no identifier");
@@ -87,7 +115,7 @@ tg_str tg_tiles_canonical(const tg_tiles *t, tg_arena *arena)
 {
     if (t->document)
         return TG_STR("document");
-    return tg_arena_printf(arena, "%llu/%llu_%llu.%s", (unsigned long long)t->level,
+    return tg_arena_printf(arena, "%llu/%llu_%llu%s.%s", (unsigned long long)t->level,
                            (unsigned long long)t->x, (unsigned long long)t->y,
-                           tg_formats[t->format].extension);
+                           t->twice ? "@2x" : "", tg_formats[t->format].extension);
 }

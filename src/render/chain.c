@@ -103,6 +103,8 @@ void tg_chain_after_turn(tg_chain *c, const tg_config *config, const tg_plan *pl
     c->fmt[0] = in;
     if (tg_pixfmt_alpha(in) && !tg_pixfmt_alpha(plan->out_fmt))
         add(c, op_flatten, in.channels - 1, in.bits);
+    if (!tg_pixfmt_alpha(in) && tg_pixfmt_alpha(plan->out_fmt))
+        add(c, op_add_alpha, in.channels + 1, in.bits);
     if (plan->bitonal)
         add(c, op_bitonal, tg_chain_out(c).channels, tg_chain_out(c).bits);
 }

@@ -18,6 +18,9 @@
 /* Largest side of any result; keeps sums of two sides in 32 bits. */
 #define SIDE_MAX ((uint32_t)INT32_MAX)
 
+/* Less than this is rounding, of positions in a picture. */
+#define SNAP_PX 1e-6
+
 typedef struct bound {
     uint32_t w, h;
     uint64_t area; /* 0 = none */
@@ -120,8 +123,9 @@ static bool resolve_region(const tg_job *job, uint32_t image_w, uint32_t image_h
     case TG_REGION_PERCENT:
         return percent_axis(job->rx, job->rw, image_w, &out->x, &out->w, err) &&
                percent_axis(job->ry, job->rh, image_h, &out->y, &out->h, err);
+    case TG_REGION_FREE:
     case TG_REGION_LEVEL:
-        break; /* is no part of the full image: the plan knows how large its level is */
+        break; /* are no whole px of the full image */
     }
     return tg_fail(err, TG_ERR_INTERNAL, "region: unknown kind");
 }
@@ -266,10 +270,60 @@ static void classify(const tg_job *job, const tg_limits *limits, tg_geometry *g)
     g->keeps_ratio = g->h == tg_scale_round_px(g->region.h, g->w, g->region.w);
 }
 
+/* ---- free regions ---- */
+
+/* The px of the result whose centres lie inside the image: *count from *first on, and what of the
+ * image they touch. */
+static bool free_axis(double origin, double extent, uint64_t out_px, uint32_t side,
+                      tg_free_axis *axis, uint32_t *first, uint32_t *count, uint32_t *at,
+                      uint32_t *len)
+{
+    if (!(extent > 0 && extent <= 0x1p53 && origin < side && origin + extent > 0) || out_px == 0 ||
+        out_px > SIDE_MAX)
+        return false;
+    double step = extent / (double)out_px;
+    double from = TG_MAX(ceil(-origin / step - 0.5), 0);
+    double end = TG_MIN(ceil((side - origin) / step - 0.5), (double)out_px);
+    from = TG_MIN(from, (double)out_px - 1);
+    end = TG_MAX(end, from + 1);
+    *axis = (tg_free_axis){origin + from * step, step};
+    *first = (uint32_t)from;
+    *count = (uint32_t)(end - from);
+    double low = TG_MIN(TG_MAX(floor(axis->origin + SNAP_PX), 0), side - 1.0);
+    double high = TG_MIN(ceil(origin + end * step - SNAP_PX), (double)side);
+    *at = (uint32_t)low;
+    *len = (uint32_t)TG_MAX(high - low, 1);
+    return true;
+}
+
+static bool resolve_free(const tg_job *job, uint32_t image_w, uint32_t image_h, tg_geometry *g,
+                         tg_err *err)
+{
+    tg_canvas c = {0};
+    if (!free_axis(job->rx, job->rw, job->w, image_w, &g->free_x, &c.x, &g->w, &g->region.x,
+                   &g->region.w) ||
+        !free_axis(job->ry, job->rh, job->h, image_h, &g->free_y, &c.y, &g->h, &g->region.y,
+                   &g->region.h))
+        return tg_fail(err, TG_ERR_NOT_FOUND, "region: outside the image");
+    if (g->w < job->w || g->h < job->h) {
+        c.width_px = (uint32_t)job->w;
+        c.height_px = (uint32_t)job->h;
+        g->canvas = c;
+    }
+    g->full_region = g->region.w == image_w && g->region.h == image_h;
+    g->enlarged = g->free_x.step < 1 || g->free_y.step < 1;
+    return true;
+}
+
 bool tg_geometry_resolve(const tg_job *job, uint32_t image_w, uint32_t image_h,
                          const tg_limits *limits, tg_geometry *out, tg_err *err)
 {
     tg_geometry g = {0};
+    if (job->region == TG_REGION_FREE) {
+        bool ok = resolve_free(job, image_w, image_h, &g, err);
+        *out = g;
+        return ok;
+    }
     if (!resolve_region(job, image_w, image_h, &g.region, err))
         return false;
     if (zero_asked(job))

@@ -1,6 +1,8 @@
 noinst_LIBRARIES += libtg_render.a
 libtg_render_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 libtg_render_a_SOURCES = \
+	src/render/canvas.c \
+	src/render/canvas.h \
 	src/render/chain.c \
 	src/render/chain.h \
 	src/render/embedding.c \

@@ -10,6 +10,7 @@
 #include "tegula/raster.h"
 #include "tegula/scaler.h"
 
+#define FREE_SNAP_PX  1e-6                /* positions of map tiles are rounded products */
 #define STRIP_BAND_PX 64                  /* rows read at once from files without tiles */
 #define CROP_MAX_PX   ((uint64_t)1 << 24) /* tiles above this are decoded in less memory */
 
@@ -30,6 +31,20 @@ static tg_axis sampling(uint32_t at, uint32_t part, uint32_t whole, bool flip, d
         if (fabs(a.origin - round(a.origin)) < 1e-9)
             a.origin = round(a.origin);
     }
+    return a;
+}
+
+/* The same of a free region. Its step is that of every tile of its scale: neighbours join. */
+static tg_axis free_sampling(const tg_free_axis *f, uint32_t whole, bool flip, double ratio,
+                             uint32_t out)
+{
+    tg_axis a = {.origin = f->origin / ratio, .step = f->step / ratio, .out_px = out};
+    if (fabs(a.step - 1) * out < FREE_SNAP_PX)
+        a.step = 1;
+    if (flip)
+        a.origin = whole / ratio - (a.origin + a.step * out);
+    if (fabs(a.origin - round(a.origin)) < FREE_SNAP_PX)
+        a.origin = round(a.origin);
     return a;
 }
 
@@ -89,6 +104,11 @@ static void shown_axes(const tg_plan *p, const tg_image *image, const tg_job *jo
         *y = pixels(job->ry, job->rh, o.on_side ? level->width_px : level->height_px, o.flip_y);
         return;
     }
+    if (job->region == TG_REGION_FREE) {
+        *x = free_sampling(&g->free_x, tg_image_width_px(image), o.flip_x, r.x * reduced, g->w);
+        *y = free_sampling(&g->free_y, tg_image_height_px(image), o.flip_y, r.y * reduced, g->h);
+        return;
+    }
     *x =
         sampling(g->region.x, g->region.w, tg_image_width_px(image), o.flip_x, r.x * reduced, g->w);
     *y = sampling(g->region.y, g->region.h, tg_image_height_px(image), o.flip_y, r.y * reduced,
@@ -122,7 +142,8 @@ static void plan_window(tg_plan *p, const tg_config *config, const tg_image *ima
     tg_orient o = tg_orient_of(image);
     tg_axis x, y;
     shown_axes(p, image, job, &x, &y);
-    bool wider = g->w > g->region.w, higher = g->h > g->region.h;
+    bool is_free = job->region == TG_REGION_FREE; /* looks around itself even enlarged: seams */
+    bool wider = !is_free && g->w > g->region.w, higher = !is_free && g->h > g->region.h;
     p->filter = config->filter;
     p->x = o.on_side ? y : x;
     p->y = o.on_side ? x : y;
@@ -235,7 +256,7 @@ static void plan_output(tg_plan *p, const tg_config *config, const tg_image *ima
     plan_colour(p, image);
     if (p->processed && !p->colour) /* which is for the image's own depth */
         p->rows_fmt.bits = 8;
-    bool alpha = tg_pixfmt_alpha(p->rows_fmt) || p->angle != 0;
+    bool alpha = tg_pixfmt_alpha(p->rows_fmt) || p->angle != 0 || p->geometry.canvas.width_px;
     bool eight = p->processed || p->binary || p->equalise;
     p->out_fmt.bits = (uint8_t)TG_MIN(p->rows_fmt.bits, eight ? 8 : format->max_bits);
     p->out_fmt.channels = p->rows_fmt.channels >= 3 && !p->gray ? 3 : 1;
@@ -268,7 +289,8 @@ static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *ima
     bool same_format = (level->stored == TG_STORED_JPEG && job->format == TG_FORMAT_JPEG) ||
                        (level->stored == TG_STORED_WEBP && job->format == TG_FORMAT_WEBP);
     bool changed = p->colour || p->processed || p->equalise || p->gray || p->bitonal || p->mirror ||
-                   p->quarter || p->angle != 0 || job->has_encode_quality;
+                   p->geometry.canvas.width_px || p->quarter || p->angle != 0 ||
+                   job->has_encode_quality;
     p->stored = config->codec_passthrough && same_format && !changed && !p->resample &&
                 p->reduction == 0 && is_stored_tile(level, &p->window);
     p->cropped = p->stored && (p->window.w < level->tile_w_px || p->window.h < level->tile_h_px);
@@ -278,9 +300,10 @@ static void plan_stored(tg_plan *p, const tg_config *config, const tg_image *ima
 
 tg_encode_spec tg_plan_encode_spec(const tg_plan *p)
 {
+    bool on_canvas = p->geometry.canvas.width_px > 0;
     return (tg_encode_spec){.format = p->format,
-                            .width_px = p->out_w,
-                            .height_px = p->out_h,
+                            .width_px = on_canvas ? p->geometry.canvas.width_px : p->out_w,
+                            .height_px = on_canvas ? p->geometry.canvas.height_px : p->out_h,
                             .fmt = p->out_fmt,
                             .bitonal = p->bitonal,
                             .quality = p->encode_quality,
@@ -356,6 +379,16 @@ static void level_geometry(const tg_image *image, const tg_job *job, tg_geometry
     g->full_region = g->region.w == w && g->region.h == h;
 }
 
+/* A free region without what the image's edge does to it: all tiles of a scale come from one level.
+ */
+static tg_geometry whole_tile(const tg_job *job)
+{
+    return (tg_geometry){.region = {0, 0, (uint32_t)TG_MIN(ceil(job->rw), (double)UINT32_MAX),
+                                    (uint32_t)TG_MIN(ceil(job->rh), (double)UINT32_MAX)},
+                         .w = (uint32_t)job->w,
+                         .h = (uint32_t)job->h};
+}
+
 static bool plan_geometry(tg_plan *p, const tg_config *config, const tg_image *image,
                           const tg_job *job, tg_err *err)
 {
@@ -369,7 +402,10 @@ static bool plan_geometry(tg_plan *p, const tg_config *config, const tg_image *i
     tg_limits_from_config(config, w, h, &limits);
     if (!tg_geometry_resolve(job, w, h, &limits, &p->geometry, err))
         return false;
-    tg_level_choose(image, &p->geometry, config->oversampling, &p->level, &p->reduction);
+    tg_geometry scale = p->geometry;
+    if (job->region == TG_REGION_FREE)
+        scale = whole_tile(job);
+    tg_level_choose(image, &scale, config->oversampling, &p->level, &p->reduction);
     return true;
 }
 
@@ -384,6 +420,8 @@ bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *asked,
     if (!plan_geometry(out, config, image, job, err) || !plan_process(out, image, job, err))
         return false;
     plan_window(out, config, image, job);
+    if (out->geometry.canvas.width_px && (job->rotation != 0 || job->mirror))
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "rotation: map tiles are not turned");
     plan_turn(out, image, job);
     plan_output(out, config, image, job);
     plan_stored(out, config, image, job);

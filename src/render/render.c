@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "render/canvas.h"
 #include "render/chain.h"
 #include "render/embedding.h"
 #include "render/rows.h"
@@ -19,6 +20,7 @@ typedef struct render {
     const tg_embed *embed;
     tg_rows *rows;
     tg_chain before, after;
+    tg_canvas_rows canvas;
     const uint8_t *lut; /* of the plan's histogram; NULL: none */
     tg_encoder *encoder;
     uint8_t *scratch[3]; /* one per half of the chain, wide enough for either side of a turn; one
@@ -40,15 +42,16 @@ static const void *mark_row(render *r, const void *row)
 static bool encode_row(render *r, const void *row, tg_err *err)
 {
     row = mark_row(r, tg_chain_run(&r->after, row, r->plan->out_w, r->scratch[1]));
-    return tg_encoder_rows(r->encoder, row, r->plan->out_w * tg_pixfmt_bytes(r->plan->out_fmt), 1,
-                           err);
+    return tg_encoder_rows(r->encoder, tg_canvas_row(&r->canvas, row),
+                           r->plan->out_w * tg_pixfmt_bytes(r->plan->out_fmt), 1, err);
 }
 
 /* Top to bottom, nothing held but the band. */
 static bool stream_rows(render *r, tg_err *err)
 {
     uint32_t left = r->plan->scaled_h, n;
-    bool as_read = r->before.n_ops + r->after.n_ops == 0 && !r->plan->mark.of;
+    bool as_read =
+        r->before.n_ops + r->after.n_ops == 0 && !r->plan->mark.of && !r->canvas.canvas.width_px;
     for (; left; left -= n) {
         const uint8_t *data;
         size_t stride;
@@ -145,6 +148,8 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
         if (!r->scratch[i])
             return false;
     }
+    if (!tg_canvas_start(&r->canvas, config, p, err))
+        return false;
     r->rows = tg_rows_new(p, image, err);
     r->encoder = r->rows ? tg_encoder_new(&spec, out, err) : NULL;
     return r->encoder != NULL;
@@ -165,10 +170,12 @@ static bool decode_and_encode(const tg_config *config, const tg_plan *plan, cons
         r.lut = lut;
     }
     bool ok = render_init(&r, config, image, out, err) &&
+              tg_canvas_above(&r.canvas, r.encoder, err) &&
               (turned ? turn_rows(&r, err) : stream_rows(&r, err)) &&
-              tg_encoder_finish(r.encoder, err);
+              tg_canvas_below(&r.canvas, r.encoder, err) && tg_encoder_finish(r.encoder, err);
     tg_encoder_free(r.encoder);
     tg_rows_free(r.rows);
+    tg_canvas_free(&r.canvas);
     for (int i = 0; i < 3; i++)
         tg_image_free(r.scratch[i]);
     tg_image_free(r.raster);

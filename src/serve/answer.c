@@ -109,7 +109,7 @@ void tg_answer_home(tg_response *r)
              "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
              "<title>tegula</title></head>\n<body><h1>tegula " PACKAGE_VERSION
              "</h1>\n<p>An image server: IIIF Image API 3.0 and 2.1, IIP, Deep "
-             "Zoom, Zoomify.</p></body></html>\n");
+             "Zoom, Zoomify, XYZ.</p></body></html>\n");
 }
 
 static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, tg_err *err)

@@ -2,9 +2,7 @@
 
 #include "serve/service.h"
 
-/* Ids and links hold what a client's headers said of scheme, host and id. Where some did, a shared
- * cache must not give the answer to others (RFC 9110, section 12.5.5). */
-static void put_vary(tg_service *s, const tg_request *request, bool on_accept, tg_response *r)
+void tg_answer_vary(tg_service *s, const tg_request *request, bool on_accept, tg_response *r)
 {
     const struct {
         tg_str value;
@@ -32,7 +30,7 @@ void tg_answer_iiif_headers(tg_service *s, const tg_request *request, const tg_i
                             tg_str canonical, tg_response *r)
 {
     put_links(iiif, tg_iiif_id(s->config, request, iiif, s->arena), canonical, r);
-    put_vary(s, request, false, r);
+    tg_answer_vary(s, request, false, r);
 }
 
 /* One for both versions and all spellings: the picture is the same. */
@@ -123,7 +121,7 @@ static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif 
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     int version = tg_iiif_info_version(iiif, request->accept);
     tg_str type = tg_iiif_info_type(version, request->accept);
-    put_vary(s, request, true, r);
+    tg_answer_vary(s, request, true, r);
     tg_header_f(r, "Link", "<%.*s>;rel=\"profile\"", TG_STR_ARG(tg_iiif_profile(version)));
     tg_str etag = put_info(s, source, version, type, id, &r->body);
     if (tg_answer_tagged(s, request, &source->identity, etag, r)) {
@@ -142,7 +140,7 @@ static bool answer_base(tg_service *s, const tg_request *request, const tg_iiif 
     if (!tg_source_exists(s->sources, iiif->identifier, err))
         return false;
     r->status = 303;
-    put_vary(s, request, false, r);
+    tg_answer_vary(s, request, false, r);
     tg_header_f(r, "Location", "%.*s/info.json",
                 TG_STR_ARG(tg_iiif_id(s->config, request, iiif, s->arena)));
     tg_header(r, "Cache-Control", TG_STR("no-cache"));

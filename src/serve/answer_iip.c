@@ -147,7 +147,9 @@ tg_str tg_iip_iiif_head(tg_service *s, tg_str path, tg_str query, const tg_iip *
 
 tg_protocol tg_iip_protocol(const tg_iip *iip)
 {
-    return iip->output == TG_IIP_DEEPZOOM ? TG_PROTOCOL_DEEPZOOM : TG_PROTOCOL_ZOOMIFY;
+    return iip->output == TG_IIP_DEEPZOOM ? TG_PROTOCOL_DEEPZOOM
+           : iip->output == TG_IIP_XYZ    ? TG_PROTOCOL_XYZ
+                                          : TG_PROTOCOL_ZOOMIFY;
 }
 
 static bool answer(tg_service *s, const tg_request *request, tg_str query, tg_iip *iip,
@@ -167,6 +169,7 @@ static bool answer(tg_service *s, const tg_request *request, tg_str query, tg_ii
         return tg_answer_spectrum(s, request, iip, r, err);
     case TG_IIP_DEEPZOOM:
     case TG_IIP_ZOOMIFY:
+    case TG_IIP_XYZ:
         return tg_answer_tiles(s, request, tg_iip_protocol(iip), iip->argument, &iip->job, r, err);
     case TG_IIP_IIIF:
         return tg_answer_iiif(s, request, tg_iip_iiif_head(s, request->path, query, iip),

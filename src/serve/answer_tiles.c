@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "serve/service.h"
 #include "tegula/num.h"
 
@@ -13,16 +15,55 @@ tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image)
     return out;
 }
 
-static bool answer_document(tg_service *s, const tg_request *request, const tg_tiles *tiles,
-                            const tg_tiles_image *image, const tg_source *source, tg_response *r)
+#define MAX_RIGHTS_BYTES 65536
+
+/* The address as received, up to the document's name; behind BASE_URL the identifier only. */
+static tg_str tiles_base(tg_service *s, const tg_request *request, tg_str rest)
 {
-    tg_tiles_document(tiles->protocol, image, &r->body);
+    size_t name = strlen("tilejson.json");
+    tg_str base = tg_str_of(s->config->base_url);
+    while (base.n && base.p[base.n - 1] == '/')
+        base.n--;
+    if (base.n && !request->query.n)
+        return tg_arena_printf(s->arena, "%.*s/%.*s", TG_STR_ARG(base), (int)(rest.n - name),
+                               rest.p);
+    tg_str uri = request->uri, origin = tg_request_origin(request, s->arena);
+    for (; uri.n > name && !tg_str_ends(uri, TG_STR("tilejson.json")); uri.n--)
+        ;
+    return tg_arena_printf(s->arena, "%.*s%.*s", TG_STR_ARG(origin), (int)(uri.n - name), uri.p);
+}
+
+static void put_tilejson(tg_service *s, const tg_request *request, tg_str rest,
+                         const tg_tiles *tiles, const tg_tiles_image *image,
+                         const tg_source *source, tg_response *r)
+{
+    tg_buf rights = {0};
+    tg_image_block(source->image, TG_BLOCK_COPYRIGHT, MAX_RIGHTS_BYTES, &rights);
+    tg_tilejson about = {.base = tiles_base(s, request, rest),
+                         .name = tiles->identifier,
+                         .attribution =
+                             rights.len ? tg_buf_view(&rights) : tg_str_of(s->config->copyright),
+                         .alpha = tg_pixfmt_alpha(source->image->fmt)};
+    tg_tilejson_document(image, &about, &r->body);
+    tg_buf_free(&rights);
+    tg_answer_vary(s, request, false, r);
+}
+
+static bool answer_document(tg_service *s, const tg_request *request, tg_str rest,
+                            const tg_tiles *tiles, const tg_tiles_image *image,
+                            const tg_source *source, tg_response *r)
+{
+    bool xyz = tiles->protocol == TG_PROTOCOL_XYZ;
+    if (xyz)
+        put_tilejson(s, request, rest, tiles, image, source, r);
+    else
+        tg_tiles_document(tiles->protocol, image, &r->body);
     if (tg_answer_validators(s, request, &source->identity, tg_buf_view(&r->body), r)) {
         r->body.len = 0;
         return true;
     }
     r->status = 200;
-    tg_header(r, "Content-Type", TG_STR("application/xml"));
+    tg_header(r, "Content-Type", xyz ? TG_STR("application/json") : TG_STR("application/xml"));
     return true;
 }
 
@@ -59,7 +100,7 @@ bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol proto
     if (!source)
         return false;
     tg_tiles_image image = tg_tiles_over(s->config, source->image);
-    bool ok = tiles.document ? answer_document(s, request, &tiles, &image, source, r)
+    bool ok = tiles.document ? answer_document(s, request, rest, &tiles, &image, source, r)
                              : answer_tile(s, request, &tiles, &image, modifiers, source, r, err);
     tg_source_release(s->sources, source);
     return ok;

@@ -26,7 +26,7 @@ static bool identifier_of(const tg_config *config, tg_str path, tg_str query, tg
         *out = iiif.identifier;
         return true;
     }
-    if ((route.protocol == TG_PROTOCOL_DEEPZOOM || route.protocol == TG_PROTOCOL_ZOOMIFY) &&
+    if (route.protocol != TG_PROTOCOL_IIIF && route.protocol != TG_PROTOCOL_IIP &&
         tg_tiles_parse(route.protocol, route.rest, arena, &tiles, &err)) {
         *out = tiles.identifier;
         return true;

@@ -57,7 +57,12 @@ bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena 
 bool tg_answer_iiif(tg_service *service, const tg_request *request, tg_str head, tg_str rest,
                     const tg_job *modifiers, tg_response *response, tg_err *err);
 
-/* A request of Deep Zoom or Zoomify. */
+/* Addresses hold what a client's headers said of scheme, host and id. Where some did, a shared
+ * cache must not give the answer to others (RFC 9110, section 12.5.5). */
+void tg_answer_vary(tg_service *service, const tg_request *request, bool on_accept,
+                    tg_response *response);
+
+/* A request of Deep Zoom, Zoomify or XYZ. */
 bool tg_answer_tiles(tg_service *service, const tg_request *request, tg_protocol protocol,
                      tg_str rest, const tg_job *modifiers, tg_response *response, tg_err *err);
 
