@@ -302,6 +302,16 @@ def test_marks_of_other_kinds():
     assert (w, h) == (48, 48) and abs(got[y:y + h, x:x + w].astype(int) - [160, 210, 255]).max() <= 2
 
 
+def test_colours_of_the_mark_become_srgb():
+    """Red of a profile whose red is sRGB's green; a fifth of white is 51."""
+    red = mark_file("mark-swapped.tif", fixture.flat(20, 12, (255, 0, 0)), tags={34675: (7, kinds.swapped_profile())})
+    for retain in "01":
+        where = site(red, WATERMARK_OPACITY="0.2", RETAIN_SOURCE_ICC_PROFILE=retain)
+        got = pixels_of(where.get("%s%s/full/max/0/default.png" % (V3, flat_file())))
+        x, y = place_of(got, BASE)[:2]
+        assert abs(got[y:y + 12, x:x + 20].astype(int) - [100, 201, 200]).max() <= 1
+
+
 # -- by chance, but always the same
 
 def tile_addresses(name, n):
