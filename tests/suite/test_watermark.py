@@ -16,7 +16,7 @@ from iiif import V2, V3
 from memcached import Memcached
 from server import Site, Sites
 
-MAPS = "iiif=>IIIF,iip=>IIP,dz=>DeepZoom,zoomify=>Zoomify"
+MAPS = "iiif=>IIIF,iip=>IIP,dz=>DeepZoom,zoomify=>Zoomify,xyz=>XYZ"
 BASE = (100, 150, 200)  # of the flat picture
 sites = Sites(None, URI_MAP=MAPS, WEBP_QUALITY="-1")
 
@@ -119,6 +119,18 @@ def test_everywhere_nearly():
         for image in (name, stored):
             got = added_by(lambda where: pixels_of(where.get(address % image)), JPEG_QUALITY="95")
             assert abs(got / added - 1) < 0.1, (address, image, got / added)
+
+
+def test_xyz_within_the_picture():
+    """Not on what is left of a tile beside it, where nobody would see it."""
+    name = flat_file()
+    for address in ("/xyz/%s/0/0/0.png", "/xyz/%s/1/0/0.png", "/xyz/%s/1/1/0.png"):
+        got, plain = (pixels_of(where.get(address % name)) for where in (site(), plain_site()))
+        assert got.shape == plain.shape and (got[:, :, 3] == plain[:, :, 3]).all()
+        x, y, w, h = place_of(got.astype(int) - plain, [0, 0, 0, 0])
+        assert (w, h) == (20, 12) and (got[y:y + h, x:x + w, 3] == 255).all(), address
+        want = numpy.minimum(plain[y:y + h, x:x + w, :3].astype(int) + colour_mark(), 255)
+        assert (got[y:y + h, x:x + w, :3] == want).all()
 
 
 def test_gif_and_pdf():
