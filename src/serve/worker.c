@@ -23,6 +23,7 @@
  * time is something else. */
 #define REQUEST_LIMIT_US 900000
 #define MAX_BODY_BYTES   ((size_t)64 << 10)
+#define REST_AFTER_MS    1000 /* without a request */
 
 typedef struct worker {
     tg_service *service;
@@ -32,6 +33,7 @@ typedef struct worker {
     FCGX_Request request; /* ipcFd: the connection in hand or kept, -1 if none */
     bool kept;            /* the web server keeps ipcFd open for its next request */
     bool others_wait;     /* a new connection was seen waiting when this one was chosen */
+    bool worked;          /* since memory was last returned */
     tg_response response;
     tg_buf head;                   /* status line and headers */
     char body[MAX_BODY_BYTES + 1]; /* of the request; one more to see that it is too long */
@@ -120,7 +122,11 @@ static bool next_connection(worker *w)
     for (;;) {
         struct epoll_event event[3];
         bool signalled = false, kept = false, waiting = false;
-        int n = epoll_wait(w->epoll, event, 3, -1);
+        int n = epoll_wait(w->epoll, event, 3, w->worked ? REST_AFTER_MS : -1);
+        if (n == 0) {
+            tg_memory_rest();
+            w->worked = false;
+        }
         for (int i = 0; i < n; i++) {
             signalled |= event[i].data.fd == w->signals;
             waiting |= event[i].data.fd == w->listener->fd;
@@ -271,6 +277,7 @@ static void serve_request(worker *w)
 {
     tg_request request = {0};
     uint64_t start_us = tg_clock_us();
+    w->worked = true;
     if (!read_request(w))
         return;
     tg_abandon_hook(peer_is_gone, w);
@@ -307,6 +314,7 @@ int tg_worker_run(const tg_common *common)
     w->listener = common->listener;
     w->signals = w->epoll = -1;
     tg_signals_block(&blocked);
+    tg_memory_settle();
     bool ok = worker_init(w, &blocked);
     if (!ok)
         tg_log(TG_LOG_ERROR, "a worker cannot start: %s", strerror(errno));
