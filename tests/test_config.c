@@ -127,7 +127,7 @@ static const struct {
     {"URI_MAP=x=>IIIF, y", 1, "x=>IIIF"},
     {"URI_MAP=x=>IIIF, x=>IIP", 1, "x=>IIIF"},
     {"IIIF_VERSION=2", 0, "2"},
-    {"IIIF_VERSION=1", 0, "2"},
+    {"IIIF_VERSION=1", 0, "1"},
     {"IIIF_VERSION=0", 1, "3"},
     {"IIIF_VERSION=4", 1, "3"},
     {"IIIF_DELIMITER=;;", 0, ";;"},
@@ -280,7 +280,11 @@ static void test_other_names(void)
     CHECK(strstr(o.report, "is JPEG_QUALITY meant") && strstr(o.report, "is CORS meant"));
     READ(&o, "IIIF_SERVICE_HOST=10.0.0.1", "FILESYSTEM_ROOT=/");
     CHECK_INT(o.problems, 0);
-    CHECK(strstr(o.report, "FILESYSTEM_ROOT is no variable"));
+    CHECK(strstr(o.report, "FILESYSTEM_ROOT is no variable of tegula; the nearest is FILESYSTEM_"));
+    READ(&o, "JPEG_Q=5", "MEMCACHED_PORT=tcp://10.0.0.1:11211");
+    CHECK_INT(o.problems, 0);
+    CHECK(strstr(o.report, "JPEG_Q is no variable of tegula; the nearest is JPEG_QUALITY\n"));
+    CHECK(!strstr(o.report, "MEMCACHED_"));
     READ(&o, "PATH=/bin", "HOME=/", "LANG=C", "LOGNAME=x", "USER=x", "SHELL=/bin/sh", "TERM=x");
     CHECK_INT(strlen(o.report), 0);
 }

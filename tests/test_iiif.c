@@ -277,6 +277,24 @@ static void test_params(tg_arena *arena)
     }
 }
 
+static void test_names_of_version_1(tg_arena *arena)
+{
+    tg_job job;
+    tg_err err = {0};
+    CHECK(parse(arena, 1, "full/full/0/native.jpg", &job, &err));
+    CHECK_INT(job.quality, TG_QUALITY_DEFAULT);
+    CHECK(parse(arena, 1, "full/100,/0/grey.jpg", &job, &err));
+    CHECK_INT(job.quality, TG_QUALITY_GRAY);
+    CHECK_INT(job.upscale, TG_UPSCALE_IMPLICIT);
+    for (int version = 2; version <= 3; version++) {
+        CHECK(!parse(arena, version, "full/100,/0/native.jpg", &job, &err));
+        err = (tg_err){0};
+        CHECK(!parse(arena, version, "full/100,/0/grey.jpg", &job, &err));
+        err = (tg_err){0};
+    }
+    tg_arena_reset(arena);
+}
+
 /* What was not built is refused as any unknown name is (and test_info_documents does not find it).
  */
 static void test_formats(tg_arena *arena)
@@ -1050,6 +1068,7 @@ int main(void)
     test_paths(arena);
     test_paths_refused(arena);
     test_params(arena);
+    test_names_of_version_1(arena);
     test_formats(arena);
     test_job_fields(arena);
     test_extensions(arena);

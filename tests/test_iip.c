@@ -311,7 +311,7 @@ static void test_objects(void)
     OBJECT("obj=Basic-Info",
            "IIP-server:3.65\r\nMax-size:1501 1103\r\nResolution-number:4\r\n"
            "Colorspace,0-3,0:0 0 3 3 0 1 2\r\n");
-    OBJECT("obj=dpi", "DPI:11811.023622 11811.023622\r\n");
+    OBJECT("obj=dpi", "DPI:11811.023438 11811.023438\r\n");
     OBJECT("obj=Bits-per-channel&obj=Horizontal-views&obj=Vertical-views",
            "Bits-per-channel:8\r\nHorizontal-views:0\r\nVertical-views:90\r\n");
     OBJECT("obj=Min-Max-sample-values", "Min-Max-sample-values: 0  255  0  255  0  255\r\n");

@@ -71,7 +71,7 @@ typedef struct tg_config {
     tg_uri_map uri_map[TG_MAX_URI_MAPS];
     unsigned n_uri_maps;
     /* IIIF */
-    int iiif_version;            /* 2 or 3 */
+    int iiif_version;            /* 1 to 3; 1 is 2 with the qualities native and grey */
     const char *copyright;       /* "" = none */
     const char *iiif_extra_info; /* members of a JSON object, checked; "" = none */
     bool iiif_extensions;        /* qualities that the Image API does not have */

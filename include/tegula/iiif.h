@@ -33,8 +33,9 @@ typedef struct tg_iiif {
 /* rest: the raw path behind the mapped prefix and its slash
  * ("3/sub%2Fx.tif/full/max/0/default.jpg"); prefix_path: what stood in front ("/iiif/", or
  * "/fcgi-bin/tegula?IIIF=" for the query form). A first segment "2" or "3" sets the version when an
- * identifier remains behind it; otherwise config->iiif_version. Split at raw '/' first, from the
- * right, then each piece is decoded once; raw slashes in identifiers therefore work.
+ * identifier remains behind it; otherwise config->iiif_version, 1 answered as 2. Split at raw '/'
+ * first, from the right, then each piece is decoded once; raw slashes in identifiers therefore
+ * work.
  *
  * What has the shape of an image request (four segments behind the identifier, the last with a '.',
  * and a valid region, size or quality.format among them) is one, and a malformed parameter is
@@ -44,8 +45,9 @@ typedef struct tg_iiif {
 bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_arena *arena,
                    tg_iiif *out, tg_err *err);
 
-/* The four parameters of an image request, already split but not decoded. extended: with the
- * qualities of IIIF_EXTENSIONS. For tests and reuse. */
+/* The four parameters of an image request, already split but not decoded. version: 1 to 3; 1 has
+ * version 2's and two more names of qualities. extended: with the qualities of IIIF_EXTENSIONS. For
+ * tests and reuse. */
 bool tg_iiif_parse_params(int version, bool extended, tg_str region, tg_str size, tg_str rotation,
                           tg_str quality_format, tg_arena *arena, tg_job *job, tg_err *err);
 

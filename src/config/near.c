@@ -34,6 +34,22 @@ static unsigned slips_allowed(tg_str known)
     return known.n < 8 ? 1 : 2;
 }
 
+const char *tg_variable_nearest(tg_str name, tg_str prefix)
+{
+    const char *best = NULL;
+    unsigned best_slips = 0;
+    name.n = TG_MIN(name.n, MAX_NAME);
+    for (unsigned i = 0; i < tg_n_variables; i++) {
+        tg_str known = tg_str_of(tg_variables[i].doc.name);
+        unsigned slips = tg_str_starts(known, prefix) ? distance(name, known) : 0;
+        if (!slips || (best && slips >= best_slips))
+            continue;
+        best = tg_variables[i].doc.name;
+        best_slips = slips;
+    }
+    return best;
+}
+
 const char *tg_variable_meant(tg_str name)
 {
     if (name.n > MAX_NAME)

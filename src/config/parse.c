@@ -81,7 +81,7 @@ static bool parse_version(tg_str text, int *out)
     int64_t n;
     if (!whole(text, &n) || n < 1 || n > 3)
         return false;
-    *out = n == 3 ? 3 : 2;
+    *out = (int)n;
     return true;
 }
 

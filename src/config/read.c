@@ -91,14 +91,16 @@ static bool is_known(tg_str name)
     return false;
 }
 
-/* Prefixes that many of tegula's names share and hardly anything else has. */
-static bool has_our_prefix(tg_str name)
+/* Prefixes that several of tegula's names share and hardly anything else has; empty if none. Not
+ * MEMCACHED_: clusters name the address of a service so. */
+static tg_str our_prefix(tg_str name)
 {
-    static const char *const prefixes[] = {"FILESYSTEM_", "IIIF_", "WATERMARK_"};
+    static const char *const prefixes[] = {"FILESYSTEM_", "IIIF_", "JPEG_", "PNG_",
+                                           "TIFF_",       "WEBP_", "AVIF_", "WATERMARK_"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (tg_str_starts(name, tg_str_of(prefixes[i])))
-            return true;
-    return false;
+            return tg_str_of(prefixes[i]);
+    return TG_STR("");
 }
 
 /* Only names that nearly are known ones are problems: the environment is full of others. */
@@ -110,11 +112,13 @@ static void report_unknown(reading *r)
         if (is_known(name))
             continue;
         const char *meant = tg_variable_meant(name);
+        tg_str prefix = our_prefix(name);
         if (meant) {
             r->problems++;
             REPORT(r, "%.*s is no variable of tegula; is %s meant?\n", TG_STR_ARG(name), meant);
-        } else if (has_our_prefix(name)) {
-            REPORT(r, "%.*s is no variable of tegula\n", TG_STR_ARG(name));
+        } else if (prefix.n) {
+            REPORT(r, "%.*s is no variable of tegula; the nearest is %s\n", TG_STR_ARG(name),
+                   tg_variable_nearest(name, prefix));
         }
     }
 }

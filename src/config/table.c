@@ -133,7 +133,8 @@ const tg_variable tg_variables[] = {
 
     /* IIIF */
     {{"IIIF_VERSION", "3", "1, 2 or 3",
-      "version of the Image API where the URL names none; 1 is answered as 2"},
+      "version of the Image API where the URL names none; 1 is 2 with the qualities native and "
+      "grey"},
      FIELD(VERSION, iiif_version)},
     {{"IIIF_DELIMITER", "", "text",
       "stands between a file's name and a page number from 0, empty = no page numbers"},

@@ -77,4 +77,7 @@ bool tg_servers_ok(tg_str list);
  * case); NULL if none. */
 const char *tg_variable_meant(tg_str name);
 
+/* Of the known names with this prefix, which several have, the one that is least unlike. */
+const char *tg_variable_nearest(tg_str name, tg_str prefix);
+
 #endif

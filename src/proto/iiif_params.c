@@ -57,10 +57,10 @@ static bool parse_sides(tg_str s, tg_job *job)
 static bool parse_size(int version, tg_str s, tg_job *job)
 {
     bool caret = version == 3 && s.n && s.p[0] == '^';
-    job->upscale = version == 2 ? TG_UPSCALE_IMPLICIT : caret ? TG_UPSCALE_CARET : TG_UPSCALE_NO;
+    job->upscale = version < 3 ? TG_UPSCALE_IMPLICIT : caret ? TG_UPSCALE_CARET : TG_UPSCALE_NO;
     if (caret)
         s = (tg_str){s.p + 1, s.n - 1};
-    if (tg_str_is(s, "max") || (version == 2 && tg_str_is(s, "full"))) {
+    if (tg_str_is(s, "max") || (version < 3 && tg_str_is(s, "full"))) {
         job->size = TG_SIZE_MAX;
         return true;
     }
@@ -102,8 +102,16 @@ const char *const tg_iiif_qualities[TG_QUALITIES] = {
     [TG_QUALITY_STRETCH] = "stretch",
 };
 
-static bool parse_quality(tg_str s, tg_job *job)
+/* Image API 1.1, section 4.4. */
+static tg_str without_old_names(tg_str s)
 {
+    return tg_str_is(s, "native") ? TG_STR("default") : tg_str_is(s, "grey") ? TG_STR("gray") : s;
+}
+
+static bool parse_quality(int version, tg_str s, tg_job *job)
+{
+    if (version == 1)
+        s = without_old_names(s);
     for (unsigned i = 0; i < TG_QUALITIES; i++) {
         if (!tg_iiif_qualities[i] || !tg_str_is(s, tg_iiif_qualities[i]))
             continue;
@@ -127,8 +135,7 @@ static bool parse_format(tg_str s, tg_job *job)
 static bool parse_quality_format(int version, tg_str s, tg_job *job)
 {
     tg_str quality, format;
-    (void)version;
-    return tg_str_rcut(s, '.', &quality, &format) && parse_quality(quality, job) &&
+    return tg_str_rcut(s, '.', &quality, &format) && parse_quality(version, quality, job) &&
            parse_format(format, job);
 }
 
@@ -160,7 +167,7 @@ bool tg_iiif_params_plausible(const tg_str raw[TG_IIIF_PARAMS], bool extended, t
         tg_str text;
         if (params[i].parse != parse_rotation &&
             tg_percent_decode(raw[i], arena, params[i].name, &text, &ignored) &&
-            (parse_param(i, 2, extended, text, &job) || parse_param(i, 3, extended, text, &job)))
+            (parse_param(i, 1, extended, text, &job) || parse_param(i, 3, extended, text, &job)))
             return true;
     }
     return false;
@@ -177,8 +184,8 @@ bool tg_iiif_parse_params(int version, bool extended, tg_str region, tg_str size
             return false;
         if (!parse_param(i, version, extended, text, job))
             return tg_fail(err, TG_ERR_BAD_REQUEST, "%s: expected %s", params[i].name,
-                           version == 2 && params[i].expected_in_2 ? params[i].expected_in_2
-                                                                   : params[i].expected);
+                           version < 3 && params[i].expected_in_2 ? params[i].expected_in_2
+                                                                  : params[i].expected);
     }
     return true;
 }

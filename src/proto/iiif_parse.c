@@ -1,6 +1,7 @@
 /* From the raw path to its parts. Split first and from the right, then decode each part once: only
  * so do encoded and raw slashes both work in identifiers. */
 #include "iiif_params.h"
+#include "tegula/num.h"
 
 /* Cuts up to n segments off the right end of *left into raw[0..n-1]; false when there are fewer or
  * nothing would remain. */
@@ -73,9 +74,9 @@ bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_
     *out = (tg_iiif){0};
     find_kind(&left, raw, config->iiif_extensions, arena, out);
     identifier = left;
-    int named = take_version(&identifier);
+    int named = take_version(&identifier), version = named ? named : config->iiif_version;
     out->version_named = named != 0;
-    out->version = named ? named : config->iiif_version;
+    out->version = TG_MAX(version, 2);
     if (identifier.n == 0 || tg_str_ends(identifier, TG_STR("/")))
         return tg_fail(err, TG_ERR_NOT_FOUND, "no identifier");
     if (!tg_percent_decode(identifier, arena, "identifier", &out->identifier, err))
@@ -84,6 +85,6 @@ bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_
     out->base_path = tg_arena_printf(
         arena, "%.*s%.*s", TG_STR_ARG(clean_prefix(prefix_path, arena)), TG_STR_ARG(out->id_path));
     return out->kind != TG_IIIF_IMAGE ||
-           tg_iiif_parse_params(out->version, config->iiif_extensions, raw[0], raw[1], raw[2],
-                                raw[3], arena, &out->job, err);
+           tg_iiif_parse_params(version, config->iiif_extensions, raw[0], raw[1], raw[2], raw[3],
+                                arena, &out->job, err);
 }

@@ -98,12 +98,14 @@ static void put_sample_values(const tg_iip_object *o, const tg_iip_facts *f, tg_
     tg_buf_z(out, "\r\n");
 }
 
-/* Pixels per metre, as one viewer of artworks needs it. */
+/* Pixels per metre, as one viewer of artworks needs it. What TIFF files say has single precision:
+ * more digits would be noise. */
 static void put_dpi(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 {
     (void)o;
     if (f->dpi_x > 0 && f->dpi_y > 0)
-        tg_buf_printf(out, "DPI:%.6f %.6f\r\n", f->dpi_x / 0.0254, f->dpi_y / 0.0254);
+        tg_buf_printf(out, "DPI:%.6f %.6f\r\n", (double)(float)(f->dpi_x / 0.0254),
+                      (double)(float)(f->dpi_y / 0.0254));
 }
 
 static void put_colorspace(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)

@@ -154,7 +154,10 @@ def test_facts_of_deep_and_gray_images():
 
 def test_density_in_pixels_per_metre():
     name = fixture.mkpyramid("iip-300dpi.tif", "--size", "700x500", "--dpi", "300")
-    assert text("FIF=%s&obj=DPI" % name).startswith("DPI:11811.0")
+    assert text("FIF=%s&obj=DPI" % name) == "DPI:11811.023438 11811.023438\r\n"  # in single precision
+    metric = {282: (5, [11811, 100]), 283: (5, [11811, 100]), 296: (3, [3])}
+    name = fixture.pyramid("iip-metric.tif", fixture.gray(300, 200), tags=metric)
+    assert text("FIF=%s&obj=dpi" % name) == "DPI:11811.000000 11811.000000\r\n"
 
 
 def test_views_of_a_stack():
