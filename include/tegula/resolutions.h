@@ -1,5 +1,6 @@
-/* The resolutions of an image as IIP counts them: 0 is the smallest. They are the stored levels; an
- * image that has only one gets the others down to a single tile by halving, rounded up. */
+/* The resolutions of an image as IIP counts them: 0 is the smallest. Of tiled
+ * formats they are the stored levels. Of others, and where there is only one, the image is halved,
+ * rounded up, until one tile holds it; of these some may be stored. */
 #ifndef TEGULA_RESOLUTIONS_H
 #define TEGULA_RESOLUTIONS_H
 

@@ -26,7 +26,28 @@ static uint32_t halved(uint32_t px, unsigned k)
     return (uint32_t)(((uint64_t)px + ((uint64_t)1 << k) - 1) >> k);
 }
 
-static void add_halved(const tg_image *image, tg_resolutions *out)
+static struct tg_resolution stored(const tg_image *image, unsigned l)
+{
+    bool on_side = tg_image_on_side(image);
+    const tg_level *level = &image->level[l];
+    return (struct tg_resolution){
+        .width_px = on_side ? level->height_px : level->width_px,
+        .height_px = on_side ? level->width_px : level->height_px,
+        .level = (int)l,
+    };
+}
+
+/* The stored level of this size, if it is the k-th one. */
+static struct tg_resolution halving(const tg_image *image, unsigned k)
+{
+    struct tg_resolution r = {halved(tg_image_width_px(image), k),
+                              halved(tg_image_height_px(image), k), -1, k};
+    struct tg_resolution own = k < image->n_levels ? stored(image, k) : r;
+    return own.width_px == r.width_px && own.height_px == r.height_px ? own : r;
+}
+
+/* Until one tile holds the image. */
+static void add_halvings(const tg_image *image, tg_resolutions *out)
 {
     uint32_t w = tg_image_width_px(image), h = tg_image_height_px(image);
     unsigned n = 0;
@@ -35,26 +56,21 @@ static void add_halved(const tg_image *image, tg_resolutions *out)
         n++;
     out->n = n + 1;
     for (unsigned k = 0; k <= n; k++)
-        out->of[n - k] = (struct tg_resolution){halved(w, k), halved(h, k), k == 0 ? 0 : -1, k};
+        out->of[n - k] = halving(image, k);
 }
 
+/* The codestream of JPEG 2000 has levels, too, but fewer or more than one tile wants, and pages
+ * name resolutions by their number from the smallest: iipsrv counts until one tile. */
 void tg_resolutions_of(const tg_image *image, tg_resolutions *out)
 {
-    bool on_side = tg_image_on_side(image);
     choose_tile(image, out);
-    if (image->n_levels == 1) {
-        add_halved(image, out);
+    if (image->n_levels == 1 || !image->codec->stored_tile) {
+        add_halvings(image, out);
         return;
     }
     out->n = image->n_levels;
-    for (unsigned l = 0; l < out->n; l++) {
-        const tg_level *level = &image->level[l];
-        out->of[out->n - 1 - l] = (struct tg_resolution){
-            .width_px = on_side ? level->height_px : level->width_px,
-            .height_px = on_side ? level->width_px : level->height_px,
-            .level = (int)l,
-        };
-    }
+    for (unsigned l = 0; l < out->n; l++)
+        out->of[out->n - 1 - l] = stored(image, l);
 }
 
 /* A pixel of a halved level stands for up to 2^k of the image. */

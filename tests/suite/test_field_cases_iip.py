@@ -108,7 +108,21 @@ def test_51_few_resolutions():
     """Crash below the smallest stored level."""
     name = jp2("iip-2000.jp2", 2000, 1500, 3)
     assert ask("FIF=%s&HEI=128&CVT=jpeg" % name).size() == (171, 128)
-    assert sizes(name)[-1] == (2000, 1500)
+    assert sizes(name) == [(250, 188), (500, 375), (1000, 750), (2000, 1500)]
+    lowest = pixels("FIF=%s&PTL=0,0" % name)
+    assert fixture.psnr(lowest[:, :, :2], fixture.reduced(fixture.ramp(2000, 1500), (250, 188))[:, :, :2]) > 36
+
+
+def test_resolutions_of_jp2_end_with_one_tile():
+    """Whatever the codestream has: pages name a tile by the number of its resolution."""
+    for w, h, resolutions, want in ((200, 100, 6, [(200, 100)]), (257, 100, 6, [(129, 50), (257, 100)]),
+                                    (1200, 900, 1, [(150, 113), (300, 225), (600, 450), (1200, 900)])):
+        name = jp2("iip-%d-by-%d.jp2" % (w, h), w, h, resolutions)
+        assert sizes(name) == want, name
+        picture = fixture.ramp(w, h)
+        assert fixture.largest_difference(assemble(name, len(want) - 1), picture) == 0
+        for r, size in enumerate(want):
+            assert fixture.psnr(assemble(name, r)[:, :, :2], fixture.reduced(picture, size)[:, :, :2]) > 34, (name, r)
 
 
 def test_52_odd_levels_of_jp2():
