@@ -9,7 +9,7 @@ EXTRA_DIST += .ci/run conf/install.sh conf/viewer/gallery.js conf/viewer/icon.sv
 	conf/viewer/view.html conf/viewer/view.js tests/lint.sh \
 	tests/corpus-exceptions.tsv tests/suite/compare.py tests/suite/contact_sheet.py \
 	tests/suite/corpus.py tests/suite/fixture.py tests/suite/iiif.py tests/suite/iipsrv_compare.py tests/suite/kinds.py \
-	tests/suite/server.py tests/suite/test_colour.py tests/suite/test_corpus.py \
+	tests/suite/server.py tests/suite/test_colour.py tests/suite/test_corpus.py tests/suite/test_drop_in.py \
 	tests/suite/test_field_cases.py \
 	tests/suite/test_field_cases_formats.py tests/suite/test_field_cases_iip.py tests/suite/test_flat.py tests/suite/test_formats.py tests/suite/test_front.py tests/suite/test_golden.py tests/suite/test_jp2.py \
 	tests/suite/test_hostile.py tests/suite/test_iiif.py tests/suite/test_memory.py \
