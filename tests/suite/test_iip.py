@@ -370,6 +370,19 @@ def test_order_is_fixed():
         close(processed("&".join(order)), v)
 
 
+def test_order_of_all_commands():
+    """Range, matrix, gamma, inversion, colour map, convolution, contrast: from the left of the picture's way."""
+    m = numpy.array([[.2, .5, .3], [1, 0, 0], [0, 0, 1]])
+    v = (numpy.clip((noise(600, 400) - 20.) / 200, 0, 1) @ m.T) ** .8
+    mapped = hot(1 - v[:, :, 0])
+    want = to_8(convolved(mapped, numpy.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]]) / 16) * .9)[:256, :256]
+    commands = ["MINMAX=-:20,220", "CTW=[.2,.5,.3;1,0,0;0,0,1]", "GAM=.8", "INV", "CMP=HOT", "CNV=gaussian", "CNT=.9"]
+    for order in (commands, commands[::-1], commands[3:] + commands[:3]):
+        close(processed("&".join(order)), want)
+    turned = processed("&".join(commands + ["ROT=!90"]))
+    close(turned, numpy.rot90(want[:, ::-1], 3))
+
+
 def test_shade():
     for az, el in ((0, 30), (90, 30), (-45, 60), (225, 0)):
         a, e = math.radians(az), math.radians(el)
@@ -385,17 +398,21 @@ def test_shade():
         assert reply.body == b"Error/7:2 1 SHD\r\n" and reply.type() == NETFPX
 
 
+def rise(v, a, b):
+    return numpy.clip((v - a) / (b - a), 0, 1)
+
+
+def hot(v):
+    """Black, red, yellow, white, with breaks at 1/3 and 2/3."""
+    return numpy.stack([rise(v, k / 3, (k + 1) / 3) for k in range(3)], 2)
+
+
 def test_colour_maps():
     v = source()[:, :, 0]
-
-    def rise(a, b):
-        return numpy.clip((v - a) / (b - a), 0, 1)
-    third = 1 / 3
-    hot = numpy.stack([rise(0, third), rise(third, 2 * third), rise(2 * third, 1)], 2)
-    jet = numpy.stack([rise(.375, .625) - rise(.875, 1) / 2, rise(.125, .375) - rise(.625, .875),
-                       .5 + rise(0, .125) / 2 - rise(.375, .625)], 2)
+    jet = numpy.stack([rise(v, .375, .625) - rise(v, .875, 1) / 2, rise(v, .125, .375) - rise(v, .625, .875),
+                       .5 + rise(v, 0, .125) / 2 - rise(v, .375, .625)], 2)
     zero = numpy.zeros_like(v)
-    for name, want in (("HOT", hot), ("cold", hot[:, :, ::-1]), ("JET", jet), ("RED", numpy.stack([v, zero, zero], 2)),
+    for name, want in (("HOT", hot(v)), ("cold", hot(v)[:, :, ::-1]), ("JET", jet), ("RED", numpy.stack([v, zero, zero], 2)),
                        ("GREEN", numpy.stack([zero, v, zero], 2)), ("BLUE", numpy.stack([zero, zero, v], 2))):
         close(processed("CMP=" + name), to_8(want))
     close(processed("CMP=NONE"), 255 * source())
@@ -586,6 +603,14 @@ def test_profile():
     expect("FIF=%s&PFL=9:0,0-1,1" % name, 404)
 
 
+def test_too_many_values():
+    """65536 are the most, of all channels together."""
+    name = fixture.mkpyramid("iip-long.tif", "--size", "22000x64")
+    top = len(sizes(name)) - 1
+    assert len(profile("FIF=%s&PFL=%d:0,0-21845,0" % (name, top))) == 65535
+    expect("FIF=%s&PFL=%d:0,0-21846,0" % (name, top), 400)
+
+
 def test_profile_of_a_stack():
     name = fixture.mkpyramid("iip-stack.tif", "--size", "300x200", "--pages", "3", "--stack")
     lines = profile("FIF=%s&PFL=1:0,0-5,0" % name)
@@ -604,6 +629,15 @@ def test_spectrum():
         expect("FIF=%s&SPECTRA=%s" % (name, where), 400)
     expect("FIF=%s&SPECTRA=2,6,0,0" % name, 404)
     expect("FIF=%s&SPECTRA=x" % name, 400)
+
+
+def test_spectrum_of_a_stack():
+    """A point for each view."""
+    name = fixture.mkpyramid("iip-stack.tif", "--size", "300x200", "--pages", "3", "--stack")
+    got = [pixels("FIF=%s&SDS=%d&PTL=1,0" % (name, view))[20, 10, 0] for view in range(3)]
+    points = xml.fromstring(expect("FIF=%s&SPECTRA=1,0,10,20" % name, 200).body).findall("point")
+    assert [(p.find("wavelength").text, p.find("reflectance").text) for p in points] == [
+        (str(view), "%f" % (v / 255)) for view, v in enumerate(got)]
 
 
 # -- HTTP
