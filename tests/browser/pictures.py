@@ -24,8 +24,6 @@ class Source:
     def __init__(self, name, picture):
         self.name, self.picture = name, picture
         self.h, self.w = picture.shape[:2]
-        # The last level by IIP's count, where that is not what halving to one tile of 256 px comes to.
-        self.iip_top = 5 if name.endswith(".jp2") else None
 
 
 # Sizes are no powers of two; that of "edge" leaves tiles of one pixel.

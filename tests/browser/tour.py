@@ -47,7 +47,7 @@ def zoomify_tile(img, column, row, tile):
 
 
 def iip_tile(img, column, row, tile):
-    return r"JTL=%d,%d$" % (img.iip_top or _halvings(img, tile), row * math.ceil(img.w / tile) + column)
+    return r"JTL=%d,%d$" % (_halvings(img, tile), row * math.ceil(img.w / tile) + column)
 
 
 class Tour:
