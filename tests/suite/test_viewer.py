@@ -36,7 +36,8 @@ class Serve:
         def own_terminal():
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what runs in the background
+            for number in (signal.SIGINT, signal.SIGHUP):  # ignored in what runs in the background
+                signal.signal(number, signal.SIG_DFL)
 
         self.process = subprocess.Popen([os.path.join(server.TOP, "serve")] + list(arguments) + ["--port", str(self.port)],
                                         stdin=slave, stdout=slave, stderr=slave, env=env, preexec_fn=own_terminal)
