@@ -14,6 +14,7 @@ noinst_HEADERS += \
 	include/tegula/err.h \
 	include/tegula/filter.h \
 	include/tegula/geometry.h \
+	include/tegula/georef.h \
 	include/tegula/http.h \
 	include/tegula/iiif.h \
 	include/tegula/iip.h \

@@ -120,7 +120,7 @@ static void test_jobs(void)
                       .x = rows[i].x,
                       .y = rows[i].y,
                       .format = TG_FORMAT_PNG};
-        tg_tiles_image image = {rows[i].w, rows[i].h, 256};
+        tg_tiles_image image = {.width_px = rows[i].w, .height_px = rows[i].h, .tile_px = 256};
         tg_job job;
         tg_err err = {0};
         CHECK_INT(tg_tiles_job(&t, &image, &job, &err), rows[i].found);
@@ -144,7 +144,8 @@ static void test_documents(void)
 {
     tg_buf out = {0};
     /* 1025 x 767: 5 x 3 tiles, then 512 x 383: 2 x 2, then 256 x 191: 1 */
-    tg_tiles_document(TG_PROTOCOL_ZOOMIFY, &(tg_tiles_image){1025, 767, 256}, &out);
+    tg_tiles_document(TG_PROTOCOL_ZOOMIFY,
+                      &(tg_tiles_image){.width_px = 1025, .height_px = 767, .tile_px = 256}, &out);
     CHECK_TEXT((char *)out.data, out.len,
                "<IMAGE_PROPERTIES WIDTH=\"1025\" HEIGHT=\"767\" NUMTILES=\"20\" NUMIMAGES=\"1\" "
                "VERSION=\"1.8\" TILESIZE=\"256\"/>");

@@ -10,6 +10,7 @@
 
 #include "tegula/buf.h"
 #include "tegula/err.h"
+#include "tegula/georef.h"
 #include "tegula/pixel.h"
 
 #define TG_MAX_LEVELS  32 /* a halving pyramid of 2^31 px has 31 */
@@ -121,6 +122,9 @@ typedef struct tg_codec {
      * smallest level. read() does so by itself. NULL: known since opening. */
     bool (*find_range)(tg_image *img, tg_err *err);
 
+    /* Where the picture lies on a map; fetched when wanted. NULL: nowhere. */
+    void (*georef)(tg_image *img, tg_georef *out);
+
     /* Nobody reads the image for now: gives back what read() holds beyond held_bytes. NULL: it
      * holds nothing more. */
     void (*rest)(tg_image *img);
@@ -169,6 +173,9 @@ bool tg_image_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void
 /* As codec->block, for what goes into outputs: XMP says that the picture is upright, as it is then,
  * and is left out when it cannot say so in as many bytes. */
 void tg_image_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
+
+/* As codec->georef. */
+tg_georef tg_image_georef(tg_image *img);
 
 /* For who asks for the range before any pixel was read; cheap once it is known. */
 bool tg_image_find_range(tg_image *img, tg_err *err);

@@ -10,6 +10,7 @@
 #include "tegula/buf.h"
 #include "tegula/config.h"
 #include "tegula/err.h"
+#include "tegula/georef.h"
 #include "tegula/job.h"
 #include "tegula/str.h"
 
@@ -27,6 +28,7 @@ typedef struct tg_tiles {
 typedef struct tg_tiles_image {
     uint32_t width_px, height_px; /* as shown */
     uint32_t tile_px;             /* side of the squares */
+    tg_georef map;                /* of XYZ alone */
 } tg_tiles_image;
 
 /* raw, percent-encoded: for Deep Zoom "ID.dzi", "ID.xml" or "ID_files/L/X_Y.jpg" (or .png,
@@ -46,7 +48,8 @@ void tg_tiles_document(tg_protocol protocol, const tg_tiles_image *image, tg_buf
  * Deep Zoom: with M = ceil(log2(max(W, H))), level L of 0 .. M has ceil(W / 2^(M-L)) by
  * ceil(H / 2^(M-L)) pixels. Zoomify: full size halved with floor until both sides fit a tile; that
  * is level 0. XYZ: level 0 is one tile that holds the image at its top left, each
- * further one halves the px, up to full size; tiles are always whole squares. */
+ * further one halves the px, up to full size; of an image in web mercator, level 0 is the world,
+ * and the last one is the first as fine as the image. Tiles are always whole squares. */
 bool tg_tiles_job(const tg_tiles *tiles, const tg_tiles_image *image, tg_job *out, tg_err *err);
 
 /* What a TileJSON document says beside the grid; texts are UTF-8. */
@@ -54,13 +57,18 @@ typedef struct tg_tilejson {
     tg_str base; /* the tiles' address up to "{z}", with a slash at the end */
     tg_str name;
     tg_str attribution; /* plain text; empty: none */
-    bool alpha;         /* the image has some: tiles in WebP */
+    bool alpha;         /* the image has some, or a rim on the map: tiles in WebP */
 } tg_tilejson;
 
-/* application/json. The image is laid over the world of web mercator with its top left. */
+/* application/json. An image that lies nowhere is laid over the world of web mercator with its top
+ * left. */
 void tg_tilejson_document(const tg_tiles_image *image, const tg_tilejson *about, tg_buf *out);
 
-/* Of XYZ: the number of the full-size level, ceil(log2(longer side / 256)), at least 0. */
+/* TG_ERR_NOT_IMPLEMENTED for an image on a map of another projection. */
+bool tg_xyz_can(const tg_tiles_image *image, tg_err *err);
+
+/* Of XYZ: the number of the full-size level, ceil(log2(longer side / 256)), at least 0; on a map
+ * the same of the world at the image's resolution, at most 30. */
 unsigned tg_xyz_top(const tg_tiles_image *image);
 
 /* tg_tiles_job of XYZ. */

@@ -131,6 +131,14 @@ bool tg_image_find_range(tg_image *img, tg_err *err)
     return !img->codec->find_range || img->codec->find_range(img, err);
 }
 
+tg_georef tg_image_georef(tg_image *img)
+{
+    tg_georef georef = {0};
+    if (img->codec->georef)
+        img->codec->georef(img, &georef);
+    return georef;
+}
+
 uint64_t tg_image_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect)
 {
     uint64_t bytes = img->codec->working_bytes ? img->codec->working_bytes(img, level, k, rect) : 0;

@@ -38,6 +38,9 @@ bool tg_tiff_file_fail(tg_tiff_file *f, tg_err *err);
 /* tiff_entry.c: number of values of a tag in the directory at an offset, 0 = not there. */
 uint64_t tg_tiff_entry_count(const tg_tiff_file *f, uint64_t dir_offset_bytes, unsigned tag);
 
+/* tiff_geo.c: codec->georef. */
+void tg_tiff_georef(tg_image *img, tg_georef *out);
+
 /* Who turns stored tiles into samples. */
 typedef enum tg_tiff_route {
     TG_TIFF_BY_LIBTIFF,

@@ -231,6 +231,7 @@ const tg_codec tg_tiff_codec = {
     .working_bytes = tg_tiff_working_bytes,
     .block = tg_tiff_block,
     .find_range = tg_tiff_find_range,
+    .georef = tg_tiff_georef,
     .rest = tiff_rest,
     .close = tiff_close,
 };

@@ -3,7 +3,7 @@
 #include "serve/service.h"
 #include "tegula/num.h"
 
-tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image)
+tg_tiles_image tg_tiles_over(const tg_config *config, tg_protocol protocol, tg_image *image)
 {
     tg_tiles_image out = {.width_px = tg_image_width_px(image),
                           .height_px = tg_image_height_px(image)};
@@ -12,6 +12,8 @@ tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image)
     tg_limits_from_config(config, out.width_px, out.height_px, &limits);
     tg_iiif_advertised_tile(image->tiled, tg_image_tile_width_px(image),
                             tg_image_tile_height_px(image), &limits, &out.tile_px, &h);
+    if (protocol == TG_PROTOCOL_XYZ)
+        out.map = tg_image_georef(image);
     return out;
 }
 
@@ -43,7 +45,8 @@ static void put_tilejson(tg_service *s, const tg_request *request, tg_str rest,
                          .name = tiles->identifier,
                          .attribution =
                              rights.len ? tg_buf_view(&rights) : tg_str_of(s->config->copyright),
-                         .alpha = tg_pixfmt_alpha(source->image->fmt)};
+                         .alpha = tg_pixfmt_alpha(source->image->fmt) ||
+                                  image->map.projection != TG_PROJECTION_NONE};
     tg_tilejson_document(image, &about, &r->body);
     tg_buf_free(&rights);
     tg_answer_vary(s, request, false, r);
@@ -51,9 +54,11 @@ static void put_tilejson(tg_service *s, const tg_request *request, tg_str rest,
 
 static bool answer_document(tg_service *s, const tg_request *request, tg_str rest,
                             const tg_tiles *tiles, const tg_tiles_image *image,
-                            const tg_source *source, tg_response *r)
+                            const tg_source *source, tg_response *r, tg_err *err)
 {
     bool xyz = tiles->protocol == TG_PROTOCOL_XYZ;
+    if (xyz && !tg_xyz_can(image, err))
+        return false;
     if (xyz)
         put_tilejson(s, request, rest, tiles, image, source, r);
     else
@@ -99,8 +104,8 @@ bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol proto
     tg_source *source = tg_source_get(s->sources, tiles.identifier, err);
     if (!source)
         return false;
-    tg_tiles_image image = tg_tiles_over(s->config, source->image);
-    bool ok = tiles.document ? answer_document(s, request, rest, &tiles, &image, source, r)
+    tg_tiles_image image = tg_tiles_over(s->config, protocol, source->image);
+    bool ok = tiles.document ? answer_document(s, request, rest, &tiles, &image, source, r, err)
                              : answer_tile(s, request, &tiles, &image, modifiers, source, r, err);
     tg_source_release(s->sources, source);
     return ok;

@@ -63,7 +63,7 @@ static void explain_tiles(tg_service *s, tg_protocol protocol, tg_str rest, cons
     if (source && tiles.document) {
         tg_buf_z(out, "answer: the document of the pyramid\n");
     } else if (source) {
-        tg_tiles_image image = tg_tiles_over(s->config, source->image);
+        tg_tiles_image image = tg_tiles_over(s->config, protocol, source->image);
         if (tg_tiles_job(&tiles, &image, &job, err)) {
             tg_job_modify(&job, modifiers);
             if (tg_plan_make(s->config, source->image, &job, &plan, err))

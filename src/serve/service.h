@@ -75,7 +75,7 @@ void tg_answer_refusal(const tg_request *request, const tg_err *err, const char 
                        tg_response *response);
 
 /* Squares as wide as the file's own tiles, where it has any that are worth keeping. */
-tg_tiles_image tg_tiles_over(const tg_config *config, const tg_image *image);
+tg_tiles_image tg_tiles_over(const tg_config *config, tg_protocol protocol, tg_image *image);
 
 /* What tells a picture from all others of its file, by protocol. */
 tg_str tg_iiif_picture_name(tg_service *service, const tg_iiif *iiif, const tg_plan *plan,
