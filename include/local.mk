@@ -37,4 +37,5 @@ noinst_HEADERS += \
 	include/tegula/str.h \
 	include/tegula/tile_cache.h \
 	include/tegula/tiles.h \
-	include/tegula/utf8.h
+	include/tegula/utf8.h \
+	include/tegula/watermark.h
