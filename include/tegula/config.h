@@ -77,7 +77,7 @@ typedef struct tg_config {
     bool iiif_extensions;        /* qualities that the Image API does not have */
     const char *iiif_delimiter;  /* between file name and page number; "" = off */
     /* answers kept, used by src/cache */
-    double image_cache_mib; /* half for decoded tiles, half for answers */
+    double image_cache_mib; /* see TG_ANSWERS_SHARE */
     const char *memcached_servers;
     int memcached_timeout_s; /* life of an answer; 0 = no limit */
     int memcached_connect_ms, memcached_poll_ms;

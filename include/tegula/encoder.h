@@ -61,7 +61,7 @@ typedef struct tg_encode_spec {
     bool bitonal;  /* every sample is 0 or max and there is 1 channel: PNG and TIFF take 1 bit */
     int quality;   /* JPEG 1..100 (baseline, integer DCT, 4:2:0), PDF the same; WebP and AVIF
                       0..100, -1 lossless; PNG 0..9 zlib level; JP2 1..100, a signal-to-noise ratio
-                      that   is the same for all pictures; TIFF by its compression; GIF none */
+                      that is the same for all pictures; TIFF by its compression; GIF none */
     double dpi_x, dpi_y; /* 0 = unknown; then JFIF 1:1 without unit, no pHYs, PDF 1 px = 1/72 in;
                             GIF has no place for it */
     tg_tiff_compression compression; /* TIFF: deflate instead where this cannot hold the pixels */

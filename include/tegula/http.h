@@ -49,6 +49,9 @@ bool tg_percent_decode(tg_str s, tg_arena *arena, const char *what, tg_str *out,
  * already an escape stays. */
 tg_str tg_uri_clean(tg_str s, tg_arena *arena);
 
+/* The same for a path that may have a query behind it; what is there takes the same bytes. */
+tg_str tg_uri_clean_form(tg_str s, tg_arena *arena);
+
 /* An absolute http or https URL of nothing but bytes that RFC 3986 allows in one; safe in headers
  * and between angle brackets. */
 bool tg_is_http_url(tg_str s);

@@ -16,7 +16,8 @@ typedef enum tg_region_kind {
     TG_REGION_PIXELS,  /* x, y, w, h whole numbers of full-resolution pixels */
     TG_REGION_PERCENT, /* x, y, w, h in percent of the full image; a negative origin is cut off */
     TG_REGION_FREE, /* x, y, w, h real numbers of full-resolution pixels as shown, may reach beyond
-                       the image; the result is exactly w x h, whatever the limits are */
+                       the image; the result is exactly w x h, whatever the limits are, and not
+                       turned */
     TG_REGION_LEVEL /* x, y, w, h whole pixels of a stored level, as shown and inside of it; they
                        are the result, whatever size says and the limits are */
 } tg_region_kind;

@@ -85,8 +85,8 @@ libtg_codec_a_SOURCES = \
 	src/codec/tiff_dir.c \
 	src/codec/tiff_enc.c \
 	src/codec/tiff_entry.c \
-	src/codec/tiff_geo.c \
 	src/codec/tiff_file.c \
+	src/codec/tiff_geo.c \
 	src/codec/tiff_j2k.c \
 	src/codec/tiff_jpeg.c \
 	src/codec/tiff_kept.c \

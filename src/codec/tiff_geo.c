@@ -18,28 +18,17 @@
 #define METRE              9001
 #define WHOLE_WORLD_M      4.1e7 /* more than the world is wide */
 
-static unsigned doubles(TIFF *tif, uint32_t tag, const double **found)
+/* The values of a tag; NULL when they are of another type or fewer than that. */
+static const void *values(TIFF *tif, uint32_t tag, TIFFDataType type, uint32_t at_least,
+                          uint32_t *n)
 {
-    uint32_t n = 0;
+    const TIFFField *field = TIFFFindField(tif, tag, type);
     void *data = NULL;
-    const TIFFField *field = TIFFFindField(tif, tag, TIFF_DOUBLE);
 
-    if (!field || !TIFFGetField(tif, tag, &n, &data) || !data)
-        return 0;
-    *found = data;
-    return n;
-}
-
-static unsigned shorts(TIFF *tif, uint32_t tag, const uint16_t **found)
-{
-    uint32_t n = 0;
-    void *data = NULL;
-    const TIFFField *field = TIFFFindField(tif, tag, TIFF_SHORT);
-
-    if (!field || !TIFFGetField(tif, tag, &n, &data) || !data)
-        return 0;
-    *found = data;
-    return n;
+    *n = 0;
+    if (!field || TIFFFieldReadCount(field) != TIFF_VARIABLE2 || !TIFFGetField(tif, tag, n, &data))
+        return NULL;
+    return *n < at_least ? NULL : data;
 }
 
 /* The value of a key that is held in the directory of keys itself. */
@@ -64,9 +53,10 @@ static bool is_web_mercator(const uint16_t *keys, unsigned n)
 
 static bool place_by_matrix(TIFF *tif, tg_georef *out)
 {
-    const double *m;
+    uint32_t n;
+    const double *m = values(tif, TAG_TRANSFORMATION, TIFF_DOUBLE, 16, &n);
 
-    if (doubles(tif, TAG_TRANSFORMATION, &m) < 16 || m[1] != 0 || m[4] != 0)
+    if (!m || m[1] != 0 || m[4] != 0)
         return false;
     *out = (tg_georef){.west_m = m[3], .north_m = m[7], .px_w_m = m[0], .px_h_m = -m[5]};
     return true;
@@ -74,9 +64,11 @@ static bool place_by_matrix(TIFF *tif, tg_georef *out)
 
 static bool place_by_tiepoint(TIFF *tif, tg_georef *out)
 {
-    const double *scale, *tie;
+    uint32_t n;
+    const double *scale = values(tif, TAG_PIXEL_SCALE, TIFF_DOUBLE, 2, &n);
+    const double *tie = values(tif, TAG_TIEPOINT, TIFF_DOUBLE, 6, &n);
 
-    if (doubles(tif, TAG_PIXEL_SCALE, &scale) < 2 || doubles(tif, TAG_TIEPOINT, &tie) < 6)
+    if (!scale || !tie)
         return false;
     *out = (tg_georef){.west_m = tie[3] - tie[0] * scale[0],
                        .north_m = tie[4] + tie[1] * scale[1],
@@ -97,12 +89,12 @@ void tg_tiff_georef(tg_image *img, tg_georef *out)
 {
     tg_err ignored = {0};
     tg_tiff_file *f = tg_tiff_level_file((tg_tiff *)img, 0, 0, &ignored);
-    const uint16_t *keys;
-    unsigned n = f ? shorts(f->tif, TAG_KEYS, &keys) : 0;
+    uint32_t n = 0;
+    const uint16_t *keys = f ? values(f->tif, TAG_KEYS, TIFF_SHORT, 4, &n) : NULL;
     tg_georef g;
 
-    *out = (tg_georef){.projection = n < 4 ? TG_PROJECTION_NONE : TG_PROJECTION_OTHER};
-    if (n < 4 || !is_web_mercator(keys, n) || img->orientation > 1 ||
+    *out = (tg_georef){.projection = keys ? TG_PROJECTION_OTHER : TG_PROJECTION_NONE};
+    if (!keys || !is_web_mercator(keys, n) || img->orientation > 1 ||
         !(place_by_matrix(f->tif, &g) || place_by_tiepoint(f->tif, &g)))
         return;
     if (key(keys, n, KEY_RASTER_TYPE, 0) == RASTER_PIXEL_POINT) {

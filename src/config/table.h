@@ -19,7 +19,7 @@ typedef enum tg_kind {
     TG_KIND_MIB,        /* uint64_t of bytes, written in MiB */
     TG_KIND_SIDE,       /* uint32_t, MAX_CVT's rules: -1 = 0 = no limit */
     TG_KIND_FILTER,     /* tg_filter by iipsrv's number */
-    TG_KIND_VERSION,    /* int, 2 or 3; 1 is version 2's document */
+    TG_KIND_VERSION,    /* int, 1 to 3 */
     TG_KIND_ZLIB,       /* int 0..9, also by the name of a zlib constant */
     TG_KIND_PNG_FILTER, /* int, libpng's mask by name or number; 0 = AUTO */
     TG_KIND_SERVERS,    /* const char *, empty or servers with commas between */

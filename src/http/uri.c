@@ -77,3 +77,13 @@ tg_str tg_uri_clean(tg_str s, tg_arena *arena)
     }
     return (tg_str){to, n};
 }
+
+tg_str tg_uri_clean_form(tg_str s, tg_arena *arena)
+{
+    tg_str path, query;
+    bool form = tg_str_cut(s, '?', &path, &query);
+    path = tg_uri_clean(path, arena);
+    query = tg_uri_clean(query, arena);
+    return tg_arena_printf(arena, "%.*s%s%.*s", TG_STR_ARG(path), form ? "?" : "",
+                           TG_STR_ARG(query));
+}

@@ -56,17 +56,6 @@ static void find_kind(tg_str *left, tg_str raw[TG_IIIF_PARAMS], bool extended, t
     }
 }
 
-/* The prefix may hold the '?' of a query form; what is behind it takes the same bytes as a path. */
-static tg_str clean_prefix(tg_str prefix, tg_arena *arena)
-{
-    tg_str path, query;
-    bool form = tg_str_cut(prefix, '?', &path, &query);
-    path = tg_uri_clean(path, arena);
-    query = tg_uri_clean(query, arena);
-    return tg_arena_printf(arena, "%.*s%s%.*s", TG_STR_ARG(path), form ? "?" : "",
-                           TG_STR_ARG(query));
-}
-
 bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_arena *arena,
                    tg_iiif *out, tg_err *err)
 {
@@ -82,8 +71,9 @@ bool tg_iiif_parse(const tg_config *config, tg_str prefix_path, tg_str rest, tg_
     if (!tg_percent_decode(identifier, arena, "identifier", &out->identifier, err))
         return false;
     out->id_path = tg_uri_clean(left, arena);
-    out->base_path = tg_arena_printf(
-        arena, "%.*s%.*s", TG_STR_ARG(clean_prefix(prefix_path, arena)), TG_STR_ARG(out->id_path));
+    out->base_path =
+        tg_arena_printf(arena, "%.*s%.*s", TG_STR_ARG(tg_uri_clean_form(prefix_path, arena)),
+                        TG_STR_ARG(out->id_path));
     return out->kind != TG_IIIF_IMAGE ||
            tg_iiif_parse_params(version, config->iiif_extensions, raw[0], raw[1], raw[2], raw[3],
                                 arena, &out->job, err);

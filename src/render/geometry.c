@@ -320,9 +320,10 @@ bool tg_geometry_resolve(const tg_job *job, uint32_t image_w, uint32_t image_h,
 {
     tg_geometry g = {0};
     if (job->region == TG_REGION_FREE) {
-        bool ok = resolve_free(job, image_w, image_h, &g, err);
+        if (!resolve_free(job, image_w, image_h, &g, err))
+            return false;
         *out = g;
-        return ok;
+        return true;
     }
     if (!resolve_region(job, image_w, image_h, &g.region, err))
         return false;

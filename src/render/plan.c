@@ -417,11 +417,11 @@ bool tg_plan_make(const tg_config *config, tg_image *image, const tg_job *asked,
                                .max_icc_bytes = config->max_icc_bytes};
     *out = (tg_plan){0};
     tg_colour_resolve(image, &policy);
+    if (job->region == TG_REGION_FREE && (job->rotation != 0 || job->mirror))
+        return tg_fail(err, TG_ERR_BAD_REQUEST, "rotation: map tiles are not turned");
     if (!plan_geometry(out, config, image, job, err) || !plan_process(out, image, job, err))
         return false;
     plan_window(out, config, image, job);
-    if (out->geometry.canvas.width_px && (job->rotation != 0 || job->mirror))
-        return tg_fail(err, TG_ERR_BAD_REQUEST, "rotation: map tiles are not turned");
     plan_turn(out, image, job);
     plan_output(out, config, image, job);
     plan_stored(out, config, image, job);

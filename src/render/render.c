@@ -143,7 +143,7 @@ static bool render_init(render *r, const tg_config *config, tg_image *image, tg_
     spec.embed = *r->embed;
     tg_chain_before_turn(&r->before, config, p, r->lut);
     tg_chain_after_turn(&r->after, config, p, tg_chain_out(&r->before));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (p->mark.of ? 3 : 2); i++) {
         r->scratch[i] = tg_image_alloc(TG_MAX(p->scaled_w, p->out_w), 2 * MAX_PIXEL_BYTES, err);
         if (!r->scratch[i])
             return false;

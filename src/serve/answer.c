@@ -125,7 +125,7 @@ static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, t
         return tg_answer_iip(s, request, route.rest, r, err);
     return route.protocol == TG_PROTOCOL_IIIF
                ? tg_answer_iiif(s, request, route.head, route.rest, NULL, r, err)
-               : tg_answer_tiles(s, request, route.protocol, route.rest, NULL, r, err);
+               : tg_answer_tiles(s, request, route.protocol, route.head, route.rest, NULL, r, err);
 }
 
 static void answer_options(tg_response *r)

@@ -140,7 +140,7 @@ static bool answer_picture(tg_service *s, const tg_request *request, tg_iip *iip
     return ok;
 }
 
-tg_str tg_iip_iiif_head(tg_service *s, tg_str path, tg_str query, const tg_iip *iip)
+tg_str tg_iip_head(tg_service *s, tg_str path, tg_str query, const tg_iip *iip)
 {
     return tg_arena_printf(s->arena, "%.*s?%.*s", TG_STR_ARG(path), (int)iip->before, query.p);
 }
@@ -170,10 +170,12 @@ static bool answer(tg_service *s, const tg_request *request, tg_str query, tg_ii
     case TG_IIP_DEEPZOOM:
     case TG_IIP_ZOOMIFY:
     case TG_IIP_XYZ:
-        return tg_answer_tiles(s, request, tg_iip_protocol(iip), iip->argument, &iip->job, r, err);
+        return tg_answer_tiles(s, request, tg_iip_protocol(iip),
+                               tg_iip_head(s, request->path, query, iip), iip->argument, &iip->job,
+                               r, err);
     case TG_IIP_IIIF:
-        return tg_answer_iiif(s, request, tg_iip_iiif_head(s, request->path, query, iip),
-                              iip->argument, &iip->job, r, err);
+        return tg_answer_iiif(s, request, tg_iip_head(s, request->path, query, iip), iip->argument,
+                              &iip->job, r, err);
     case TG_IIP_NONE:
         break;
     }

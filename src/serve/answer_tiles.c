@@ -19,29 +19,34 @@ tg_tiles_image tg_tiles_over(const tg_config *config, tg_protocol protocol, tg_i
 
 #define MAX_RIGHTS_BYTES 65536
 
-/* The address as received, up to the document's name; behind BASE_URL the identifier only. */
-static tg_str tiles_base(tg_service *s, const tg_request *request, tg_str rest)
+/* "https://host" of BASE_URL, whose path is that of IIIF; else of the request. */
+static tg_str origin(tg_service *s, const tg_request *request)
 {
-    size_t name = strlen("tilejson.json");
     tg_str base = tg_str_of(s->config->base_url);
-    while (base.n && base.p[base.n - 1] == '/')
-        base.n--;
-    if (base.n && !request->query.n)
-        return tg_arena_printf(s->arena, "%.*s/%.*s", TG_STR_ARG(base), (int)(rest.n - name),
-                               rest.p);
-    tg_str uri = request->uri, origin = tg_request_origin(request, s->arena);
-    for (; uri.n > name && !tg_str_ends(uri, TG_STR("tilejson.json")); uri.n--)
-        ;
-    return tg_arena_printf(s->arena, "%.*s%.*s", TG_STR_ARG(origin), (int)(uri.n - name), uri.p);
+    const char *host = base.n ? strstr(base.p, "://") : NULL;
+    if (!host)
+        return tg_request_origin(request, s->arena);
+    size_t n = (size_t)(host - base.p) + 3;
+    return (tg_str){base.p, n + strcspn(base.p + n, "/?#")};
 }
 
-static void put_tilejson(tg_service *s, const tg_request *request, tg_str rest,
+/* The document's own address up to its name. */
+static tg_str tiles_base(tg_service *s, const tg_request *request, tg_str head, tg_str rest)
+{
+    tg_str folder, name;
+    tg_str_rcut(rest, '/', &folder, &name);
+    return tg_arena_printf(s->arena, "%.*s%.*s%.*s/", TG_STR_ARG(origin(s, request)),
+                           TG_STR_ARG(tg_uri_clean_form(head, s->arena)),
+                           TG_STR_ARG(tg_uri_clean(folder, s->arena)));
+}
+
+static void put_tilejson(tg_service *s, const tg_request *request, tg_str base,
                          const tg_tiles *tiles, const tg_tiles_image *image,
                          const tg_source *source, tg_response *r)
 {
     tg_buf rights = {0};
     tg_image_block(source->image, TG_BLOCK_COPYRIGHT, MAX_RIGHTS_BYTES, &rights);
-    tg_tilejson about = {.base = tiles_base(s, request, rest),
+    tg_tilejson about = {.base = base,
                          .name = tiles->identifier,
                          .attribution =
                              rights.len ? tg_buf_view(&rights) : tg_str_of(s->config->copyright),
@@ -52,7 +57,7 @@ static void put_tilejson(tg_service *s, const tg_request *request, tg_str rest,
     tg_answer_vary(s, request, false, r);
 }
 
-static bool answer_document(tg_service *s, const tg_request *request, tg_str rest,
+static bool answer_document(tg_service *s, const tg_request *request, tg_str base,
                             const tg_tiles *tiles, const tg_tiles_image *image,
                             const tg_source *source, tg_response *r, tg_err *err)
 {
@@ -60,7 +65,7 @@ static bool answer_document(tg_service *s, const tg_request *request, tg_str res
     if (xyz && !tg_xyz_can(image, err))
         return false;
     if (xyz)
-        put_tilejson(s, request, rest, tiles, image, source, r);
+        put_tilejson(s, request, base, tiles, image, source, r);
     else
         tg_tiles_document(tiles->protocol, image, &r->body);
     if (tg_answer_validators(s, request, &source->identity, tg_buf_view(&r->body), r)) {
@@ -95,8 +100,8 @@ static bool answer_tile(tg_service *s, const tg_request *request, const tg_tiles
     return tg_answer_picture(s, request, source, &plan, name, tiles->identifier, r, err);
 }
 
-bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol protocol, tg_str rest,
-                     const tg_job *modifiers, tg_response *r, tg_err *err)
+bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol protocol, tg_str head,
+                     tg_str rest, const tg_job *modifiers, tg_response *r, tg_err *err)
 {
     tg_tiles tiles;
     if (!tg_tiles_parse(protocol, rest, s->arena, &tiles, err))
@@ -105,7 +110,8 @@ bool tg_answer_tiles(tg_service *s, const tg_request *request, tg_protocol proto
     if (!source)
         return false;
     tg_tiles_image image = tg_tiles_over(s->config, protocol, source->image);
-    bool ok = tiles.document ? answer_document(s, request, rest, &tiles, &image, source, r, err)
+    bool ok = tiles.document ? answer_document(s, request, tiles_base(s, request, head, rest),
+                                               &tiles, &image, source, r, err)
                              : answer_tile(s, request, &tiles, &image, modifiers, source, r, err);
     tg_source_release(s->sources, source);
     return ok;

@@ -104,7 +104,7 @@ static void explain_iip(tg_service *s, tg_str path, tg_str query, tg_buf *out, t
         return;
     }
     if (iip->output == TG_IIP_IIIF)
-        explain_iiif(s, tg_iip_iiif_head(s, path, query, iip), iip->argument, &iip->job, out, err);
+        explain_iiif(s, tg_iip_head(s, path, query, iip), iip->argument, &iip->job, out, err);
     else if (iip->output == TG_IIP_DEEPZOOM || iip->output == TG_IIP_ZOOMIFY ||
              iip->output == TG_IIP_XYZ)
         explain_tiles(s, tg_iip_protocol(iip), iip->argument, &iip->job, out, err);

@@ -25,8 +25,8 @@ bool tg_iip_resolve(tg_iip *iip, const tg_image *image, tg_err *err);
 tg_str tg_iip_picture_name(tg_service *s, const tg_iip *iip, const tg_source *source,
                            const tg_plan *plan);
 
-/* What stands in front of the identifier in "/path?FIF=x&CNT=2&IIIF=ID". */
-tg_str tg_iip_iiif_head(tg_service *s, tg_str path, tg_str query, const tg_iip *iip);
+/* What stands in front of the identifier in "/path?FIF=x&CNT=2&IIIF=ID", of any such protocol. */
+tg_str tg_iip_head(tg_service *s, tg_str path, tg_str query, const tg_iip *iip);
 /* Of an output that is another protocol's. */
 tg_protocol tg_iip_protocol(const tg_iip *iip);
 

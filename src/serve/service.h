@@ -62,9 +62,10 @@ bool tg_answer_iiif(tg_service *service, const tg_request *request, tg_str head,
 void tg_answer_vary(tg_service *service, const tg_request *request, bool on_accept,
                     tg_response *response);
 
-/* A request of Deep Zoom, Zoomify or XYZ. */
+/* A request of Deep Zoom, Zoomify or XYZ; as tg_answer_iiif. */
 bool tg_answer_tiles(tg_service *service, const tg_request *request, tg_protocol protocol,
-                     tg_str rest, const tg_job *modifiers, tg_response *response, tg_err *err);
+                     tg_str head, tg_str rest, const tg_job *modifiers, tg_response *response,
+                     tg_err *err);
 
 /* A request of IIP: its commands, raw. */
 bool tg_answer_iip(tg_service *service, const tg_request *request, tg_str query,

@@ -99,9 +99,11 @@ def test_sixteen_bits():
     assert (eight[:44, :, 3] == 255).all() and not eight[44:].any()
 
 
-def test_turns_are_refused_at_the_edge():
-    name = fixture.pyramid("xyz-small.tif", smooth(100, 37))
-    assert status("/?ROT=90&XYZ=%s/0/0/0.png" % name) == 400
+def test_turns_are_refused():
+    name = fixture.ramp_pyramid(1037, 779)
+    for turn in ("90", "!0"):
+        for tile in ("0/0/0", "3/1/1"):
+            assert status("/?ROT=%s&XYZ=%s/%s.png" % (turn, name, tile)) == 400, (turn, tile)
 
 
 def test_alpha():
@@ -167,6 +169,25 @@ def test_tilejson():
     west, south, east, north = document["bounds"]
     assert west == -180 and abs(north - 85.051129) < 1e-6 and abs(east - (1537 / 2048 * 360 - 180)) < 1e-6
     assert abs(south - math.degrees(2 * math.atan(math.exp(math.pi * (1 - 2 * 1025 / 2048))) - math.pi / 2)) < 1e-6
+
+
+def test_addresses_in_tilejson():
+    """Of tiles that are there, by the way the document was asked for."""
+    name = fixture.ramp_pyramid(1037, 779)
+    own = "http://maps.example"
+    query = "/?CNT=2&XYZ=%s/tilejson.json" % name
+    for path, how, want in (
+            ("/xyz/%s/tilejson.json" % name, {}, own + "/xyz/%s/" % name),
+            ("/xyz/%s/%%74ilejson.json?a=b" % name, {}, own + "/xyz/%s/" % name),
+            ("/xyz/%s/tilejson.json" % name.replace("-", "%2D"), {}, own + "/xyz/%s/" % name.replace("-", "%2D")),
+            (query, {}, own + "/?CNT=2&XYZ=%s/" % name),
+            ("/", {"method": "POST", "body": query[2:].encode()}, own + "/?CNT=2&XYZ=%s/" % name)):
+        document = site().get(path, {"Host": "maps.example"}, **how).json()
+        assert document["tiles"] == [want + "{z}/{x}/{y}.jpg"], (path, document["tiles"])
+        tile = want.replace(own, "") + "2/0/0.jpg"
+        assert status(tile) == 200, tile
+    based = site(BASE_URL="https://cdn.example/iiif").get("/xyz/%s/tilejson.json" % name).json()
+    assert based["tiles"] == ["https://cdn.example/xyz/%s/{z}/{x}/{y}.jpg" % name]
 
 
 def test_forms_and_validators():

@@ -15,7 +15,7 @@ W_PX, H_PX, PX_M = 700, 500, 40.0
 WEST_M, NORTH_M = 950000.0, 6010000.0
 WEB_MERCATOR = (1024, 0, 1, 1, 3072, 0, 1, 3857, 3076, 0, 1, 9001)
 
-site = server.Sites(fixture.root(), URI_MAP="xyz=>XYZ")
+site = server.Sites(fixture.root(), URI_MAP="xyz=>XYZ, iiif=>IIIF")
 tearDownModule = site.stop
 
 
@@ -26,11 +26,12 @@ def colours(east_m, north_m):
     return numpy.stack(numpy.broadcast_arrays(red[None, :], green[:, None], 128.0), 2)
 
 
-def geotiff(name, keys=WEB_MERCATOR, scale=(PX_M, PX_M, 0), tie=(0, 0, 0, WEST_M, NORTH_M, 0), matrix=None):
+def geotiff(name, keys=WEB_MERCATOR, scale=(PX_M, PX_M, 0), tie=(0, 0, 0, WEST_M, NORTH_M, 0), matrix=None,
+            kind_of_scale=12):
     east = WEST_M + (numpy.arange(W_PX) + .5) * PX_M
     north = NORTH_M - (numpy.arange(H_PX) + .5) * PX_M
     tags = TiffImagePlugin.ImageFileDirectory_v2()
-    for tag, kind, values in ((33550, 12, scale), (33922, 12, tie), (34264, 12, matrix),
+    for tag, kind, values in ((33550, kind_of_scale, scale), (33922, 12, tie), (34264, 12, matrix),
                               (34735, 3, keys and (1, 1, 0, len(keys) // 4) + tuple(keys))):
         if values:
             tags[tag] = tuple(values)
@@ -99,6 +100,26 @@ def test_point_and_matrix():
                   matrix=(PX_M, 0, 0, WEST_M, 0, -PX_M, 0, NORTH_M, 0, 0, 0, 0, 0, 0, 0, 1)), (12,))
 
 
+def test_stored_tiles_go_out_as_they_are():
+    """Of a file whose levels and tiles are those of the map; its first one is 10/530/358."""
+    px_m = 2 * HALF_M / 2 ** 10 / 256
+    west_m, north_m = -HALF_M + 530 * 256 * px_m, HALF_M - 358 * 256 * px_m
+    name = fixture.pyramid("map-grid.tif", fixture.ramp(1024, 512), compression=fixture.JPEG, tags={
+        33550: (12, (px_m, px_m, 0.0)), 33922: (12, (0.0, 0.0, 0.0, west_m, north_m, 0.0)),
+        34735: (3, (1, 1, 0, len(WEB_MERCATOR) // 4) + WEB_MERCATOR)})
+    assert site().get("/xyz/%s/tilejson.json" % name).json()["maxzoom"] == 10
+
+    def same(tile, region):
+        stored = site().get("/iiif/3/%s/%s/0/default.jpg" % (name, region))
+        assert stored.status == 200 and site().get("/xyz/%s/%s.jpg" % (name, tile)).body == stored.body, tile
+
+    for x in range(4):
+        for y in range(2):
+            same("10/%d/%d" % (530 + x, 358 + y), "%d,%d,256,256/max" % (256 * x, 256 * y))
+    same("9/265/179", "0,0,512,512/256,256")
+    same("9/266/179", "512,0,512,512/256,256")
+
+
 def test_outside():
     name = geotiff("map.tif")
     x, y = tiles(12)[0]
@@ -144,10 +165,10 @@ def test_hostile_values():
             {"scale": (0, 0, 0)}, {"scale": (nan, PX_M, 0)}, {"scale": (PX_M, -PX_M, 0)}, {"scale": (huge, huge, 0)},
             {"scale": (1e-300, PX_M, 0)}, {"scale": (PX_M,)}, {"tie": (0, 0, 0, nan, NORTH_M, 0)},
             {"tie": (0, 0, 0, huge, NORTH_M, 0)}, {"tie": (huge, 0, 0, WEST_M, NORTH_M, 0)}, {"tie": (0, 0, 0)},
-            {"tie": None}, {"keys": (3072, 0, 1)}, {"keys": (3072, 34736, 1, 3857)},
+            {"tie": None}, {"scale": (40, 40, 0), "kind_of_scale": 3}, {"keys": (3072, 0, 1)}, {"keys": (3072, 34736, 1, 3857)},
             {"scale": None, "tie": None, "matrix": (PX_M, 0, 0, WEST_M)},
             {"scale": None, "tie": None, "matrix": (float("inf"),) * 16})):
         name = geotiff("bad%d.tif" % i, **how)
         assert get(name, 0, 0, 0).status in (404, 501), (how, get(name, 0, 0, 0).status)
-        assert site().get("/iiif/%s/info.json" % name).status != 500
+        assert site().get("/iiif/%s/info.json" % name).status == 200
     assert get(geotiff("map.tif"), 0, 0, 0).status == 200
