@@ -4,7 +4,7 @@ iipimage-server with its memcached, all behind one nginx.
 
 usage: cache.py TEGULA CONSTANT PICTURE [--seconds S] [--rounds N] [--only WORD]
 PICTURE: a large pyramid (9000x7000), of which 30 smaller ones are made; each has 30 names, so that there
-are 900 addresses. Needs memcached, iipimage-server, spawn-fcgi, wrk, siege and vips.
+are 900 addresses. Needs memcached, varnish, iipimage-server, spawn-fcgi, wrk, siege and vips.
 
 Ratios are medians over interleaved rounds, with the smallest and largest. Every answer is compared with
 that of a server without caches before anything is timed.
@@ -26,6 +26,8 @@ from servers import IIPSRV, free_port
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 ADDRESSES = 900
+MEMORY_MIB = 64  # of a memcached server
+FILLING = 5      # passes over all addresses, about 18 MiB each
 SIZE = "full/400,/0/default.jpg"
 
 
@@ -53,7 +55,7 @@ class Servers(servers.Servers):
         self.memcached = {name: free_port() for name in ("ours", "theirs")}
         for name, port in self.memcached.items():
             self.start("memcached-" + name, ["memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", str(port), "-m",
-                                             "512", "-t", "2"], os.environ)
+                                             str(MEMORY_MIB), "-t", "2"], os.environ)
         for name, n in (("constant", constant_bytes), ("constant-1", 1)):
             self.start(name, [constant, self.sock(name), str(n), "2"], os.environ)
         ours, theirs = ("127.0.0.1:%d" % self.memcached[n] for n in ("ours", "theirs"))
@@ -68,9 +70,22 @@ class Servers(servers.Servers):
         for name in self.variants:
             self.run(name)
         self.nginx()
+        self.varnish()
         time.sleep(1)
         for name in ("constant", "constant-1"):
             os.chmod(self.sock(name), 0o666)
+
+    def varnish(self):
+        """In front of that nginx."""
+        self.varnish_port = free_port()
+        vcl = os.path.join(self.dir, "tegula.vcl")
+        with open(os.path.join(TOP, "varnish", "tegula.vcl")) as f:
+            text = f.read().replace('.port = "8080";', '.port = "%d";' % self.port)
+        with open(vcl, "w") as f:
+            f.write(text)
+        self.start("varnish", ["varnishd", "-F", "-a", "127.0.0.1:%d" % self.varnish_port, "-f", vcl, "-n",
+                               os.path.join(self.dir, "varnish"), "-s", "malloc,512m", "-j", "none", "-T", "none"],
+                   os.environ)
 
     def run(self, name):
         env = dict(os.environ, FILESYSTEM_PREFIX=self.folder, VERBOSITY="0", MAX_CVT="-1", MEMCACHED_SERVERS="")
@@ -199,14 +214,15 @@ def not_modified(s, args):
                 statistics.median(theirs)), [a / b for a, b in zip(ours, theirs)], target)
 
 
-def pass_seconds(s, paths, users):
+def pass_seconds(s, paths, users, port=None):
     """One pass over the paths by so many siege users, each with a part of its own. On kept connections siege
     leaves out every other address when an answer has no Content-Length, as those of iipsrv."""
+    port = port or s.port
     parts = []
     for u in range(users):
         part = os.path.join(s.dir, "urls-%d" % u)
         with open(part, "w") as f:
-            f.writelines("http://127.0.0.1:%d%s\n" % (s.port, p) for p in paths[u::users])
+            f.writelines("http://127.0.0.1:%d%s\n" % (port, p) for p in paths[u::users])
         parts.append(part)
     start = time.monotonic()
     running = [subprocess.Popen(["siege", "-b", "-c1", "-r", str(len(paths[u::users])), "-R", s.siegerc, "-f", part],
@@ -219,45 +235,69 @@ def pass_seconds(s, paths, users):
     return time.monotonic() - start
 
 
+def fill(s):
+    """More than the server has room for."""
+    for width in range(401, 401 + FILLING):  # not asked for again
+        pass_seconds(s, [address("tegula-shared", "p%03d.tif/full/%d,/0/default.jpg" % (i, width))
+                         for i in range(ADDRESSES)], 8)
+
+
 def cold(s, args):
-    """Pictures that nobody has asked for: with memcached all of it is in vain."""
+    """Pictures that nobody has asked for: with memcached all of it is in vain. It is full, as one in service is:
+    one that still grows pays for fresh memory with every picture."""
+    fill(s)
     print("\n| cold, the cache on | time, as a part of that without any cache | target |\n|---|---|---|")
-    width = 100
+    place = 300  # up to twice as much, all sizes come from the same level
     for text, shape in (("full/W,", "%s/full/%d,/0/default.jpg"),
                         ("a decoded tile", "%s/%d,0,256,256/256,256/0/default.jpg")):
         for users in (1, 8):
             ratios = []
             for _ in range(args.rounds):
-                seconds = []
-                for server in ("tegula-shared", "tegula-off"):
-                    width += 1
-                    seconds.append(pass_seconds(s, [address(server, shape % ("p%03d.tif" % i, width))
-                                                    for i in range(ADDRESSES)], users))
+                place += 1
+                seconds = [pass_seconds(s, [address(server, shape % ("p%03d.tif" % i, place))
+                                            for i in range(ADDRESSES)], users)
+                           for server in ("tegula-shared", "tegula-off")]
                 ratios.append(seconds[0] / seconds[1])
             report("%s, %d users" % (text, users), ratios, "<= 1.05")
 
 
-PASSES = (("all caches off", "off"), ("tile cache, second pass", "tiles"), ("memcached, second pass", "memcached"))
+# What a pass is by: text, variants of both servers, whether Varnish stands in front.
+PASSES = (("all caches off", "tegula-off", "iipsrv-off", False),
+          ("tile cache, second pass", "tegula-tiles", "iipsrv-tiles", False),
+          ("memcached, second pass", "tegula-memcached", "iipsrv-memcached", False),
+          ("memcached, second pass, tegula's answered by nginx", "iiif", "iipsrv-memcached", False),
+          ("Varnish, second pass", "tegula-off", "iipsrv-off", True))
+
+
+def pass_rate(s, server, users, varnish):
+    """Requests a second of the second pass; the first where nothing is kept between them. Of servers started anew."""
+    s.restart(server)
+    port = s.varnish_port if varnish else s.port
+    paths = [address(server, r) for r in names()]
+    if varnish or not server.endswith("-off"):
+        pass_seconds(s, paths, users, port)
+    return ADDRESSES / pass_seconds(s, paths, users, port)
 
 
 def siege(s, args):
     print("\n%d addresses %s, requests/s; every pass by servers started anew" % (ADDRESSES, SIZE))
     print("\n| pass | users | tegula | iipsrv | tegula is |\n|---|---|---|---|---|")
-    for text, variant in PASSES:
+    found = {}
+    for text, *servers_of, varnish in PASSES:
         for users in (1, 8):
-            rates = {"tegula": [], "iipsrv": []}
-            for _ in range(args.rounds):
-                for kind, found in rates.items():
-                    server = "%s-%s" % (kind, variant)
-                    s.restart(server)
-                    paths = [address(server, r) for r in names()]
-                    if variant != "off":
-                        pass_seconds(s, paths, users)
-                    found.append(ADDRESSES / pass_seconds(s, paths, users))
-            ratio = sorted(a / b for a, b in zip(rates["tegula"], rates["iipsrv"]))
+            rates = [[pass_rate(s, server, users, varnish) for server in servers_of] for _ in range(args.rounds)]
+            ours, theirs = found[text, users] = [statistics.median(r) for r in zip(*rates)]
+            ratio = sorted(a / b for a, b in rates)
             print("| %s | %d | %.0f | %.0f | %.2fx (%.2f..%.2f) |" %
-                  (text, users, statistics.median(rates["tegula"]), statistics.median(rates["iipsrv"]),
-                   statistics.median(ratio), ratio[0], ratio[-1]), flush=True)
+                  (text, users, ours, theirs, statistics.median(ratio), ratio[0], ratio[-1]), flush=True)
+    print("\n| rates above | users | tegula | iipsrv |\n|---|---|---|---|")
+    off, _, memcached, by_nginx, varnish = (p[0] for p in PASSES)
+    for text, one, other in (("memcached, as a part of Varnish", memcached, varnish),
+                             ("the same, tegula's answered by nginx", by_nginx, varnish),
+                             ("memcached over all caches off", memcached, off)):
+        for users in (1, 8):
+            ratio = [a / b for a, b in zip(found[one, users], found[other, users])]
+            print("| %s | %d | %.2f | %.2f |" % (text, users, *ratio))
 
 
 def check(s):
