@@ -296,6 +296,35 @@ static void test_memory_alone(void)
     tg_cache_free(c);
 }
 
+/* Of the memory of images a quarter is for answers. */
+static void test_budget(void)
+{
+    tg_config config;
+    tg_config_defaults(&config);
+    config.image_cache_mib = 8;
+    static char body[200000];
+    char name[16];
+    unsigned held = 0;
+    tg_cached got, value = answer(body, sizeof body);
+    tg_cache *c = tg_cache_new(&config);
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        tg_cache_key k = key(name);
+        tg_cache_put(c, &k, &value);
+    }
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        tg_cache_key k = key(name);
+        held += tg_cache_get(c, &k, &got) == TG_CACHE_HERE;
+    }
+    CHECK_INT(held, (2 << 20) / sizeof body);
+    CHECK_INT(tg_cache_counted(c)->here, held);
+    CHECK_INT(tg_cache_counted(c)->missed, 20 - held);
+    CHECK_INT(tg_cache_look(c, &(tg_cache_key){.text = TG_STR("19")}, &got), TG_CACHE_HERE);
+    CHECK_INT(tg_cache_counted(c)->here, held + 1);
+    tg_cache_free(c);
+}
+
 static void test_shared(void)
 {
     memcached m;
@@ -505,6 +534,7 @@ int main(void)
     test_lru();
     test_value();
     test_memory_alone();
+    test_budget();
     if (!mkdtemp(folder) || chmod(folder, 0777) != 0)
         return 1;
     if (have_memcached()) {

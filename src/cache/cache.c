@@ -42,8 +42,8 @@ static uint64_t poll_until(const tg_cache *c)
 
 static size_t budget(const tg_config *config)
 {
-    uint64_t half = (uint64_t)(config->image_cache_mib / 2 * 1048576);
-    return (size_t)TG_MIN(half, config->memory_bytes / MEMORY_SHARE);
+    uint64_t share = (uint64_t)(config->image_cache_mib * TG_ANSWERS_SHARE * 1048576);
+    return (size_t)TG_MIN(share, config->memory_bytes / MEMORY_SHARE);
 }
 
 tg_cache *tg_cache_new(const tg_config *config)
@@ -189,37 +189,38 @@ static uint64_t tend(tg_cache *c)
     return until;
 }
 
+/* What came from a server is kept here, too. */
+static tg_cache_found found_in(tg_cache *c, tg_cache_found where, const tg_cache_key *key,
+                               const tg_cached *value)
+{
+    c->counts.here += where == TG_CACHE_HERE;
+    c->counts.shared += where == TG_CACHE_SHARED;
+    if (where == TG_CACHE_SHARED)
+        tg_cache_put_here(c, key, value);
+    return where;
+}
+
 tg_cache_found tg_cache_look(tg_cache *c, const tg_cache_key *key, tg_cached *out)
 {
     stored_key stored;
     tg_str value;
     uint64_t until = tend(c);
     if (tg_cache_get_here(c, key, out))
-        return TG_CACHE_HERE;
+        return found_in(c, TG_CACHE_HERE, key, out);
     tg_server *s = find_server(c, key, until, &stored);
     if (!s || tg_server_get(s, tg_str_of(stored.whole), false, until, &value) != TG_GOT_VALUE)
         return TG_CACHE_ALONE;
-    tg_cache_found found = judge(c, value, key, out);
-    if (found == TG_CACHE_SHARED)
-        tg_cache_put_here(c, key, out);
-    return found;
+    return found_in(c, judge(c, value, key, out), key, out);
 }
 
 tg_cache_found tg_cache_get(tg_cache *c, const tg_cache_key *key, tg_cached *out)
 {
     uint64_t until = tend(c);
-    if (tg_cache_get_here(c, key, out)) {
-        c->counts.here++;
-        return TG_CACHE_HERE;
-    }
+    if (tg_cache_get_here(c, key, out))
+        return found_in(c, TG_CACHE_HERE, key, out);
     tg_cache_found found = get_shared(c, key, until, out);
-    if (found == TG_CACHE_SHARED) {
-        tg_cache_put_here(c, key, out);
-        c->counts.shared++;
-    } else {
-        c->counts.missed++;
-    }
-    return found;
+    c->counts.missed += found != TG_CACHE_SHARED;
+    return found_in(c, found, key, out);
 }
 
 void tg_cache_put(tg_cache *c, const tg_cache_key *key, const tg_cached *value)
