@@ -66,8 +66,9 @@ tg_str tg_etag(tg_arena *arena, const void *bytes, size_t n);
 
 /* True when the request's validators say the client has this representation: If-None-Match (lists,
  * `*`, weak comparison), else If-Modified-Since (RFC 9110, 13.1.2 and 13.1.3). GET and HEAD only.
- */
-bool tg_not_modified(const tg_request *request, tg_str etag, time_t last_modified);
+ * changed: when the file last changed in any way. A file may be replaced by one that was modified
+ * earlier: a date that is not last_modified itself has to be no earlier than that, either. */
+bool tg_not_modified(const tg_request *request, tg_str etag, time_t last_modified, time_t changed);
 
 /* Quality in 0..1000 that an Accept header gives a media type: the most specific matching range
  * counts, parameters other than q are ignored; an empty header gives 1000 (RFC 9110, 12.5.1).

@@ -1,4 +1,5 @@
 #include "tegula/http.h"
+#include "tegula/num.h"
 
 /* `"…"` of a tag with or without its W/, since the comparison is weak. */
 static tg_str opaque_tag(tg_str tag)
@@ -34,12 +35,13 @@ static bool tag_listed(tg_str list, tg_str etag)
     return false;
 }
 
-bool tg_not_modified(const tg_request *request, tg_str etag, time_t last_modified)
+bool tg_not_modified(const tg_request *request, tg_str etag, time_t last_modified, time_t changed)
 {
     time_t since;
     if (request->method != TG_GET && request->method != TG_HEAD)
         return false;
     if (request->if_none_match.n)
         return tag_listed(request->if_none_match, etag);
-    return tg_http_date_parse(request->if_modified_since, &since) && last_modified <= since;
+    return tg_http_date_parse(request->if_modified_since, &since) &&
+           (since == last_modified || since >= TG_MAX(last_modified, changed));
 }

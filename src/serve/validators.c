@@ -45,7 +45,7 @@ bool tg_answer_tagged(tg_service *s, const tg_request *request, const tg_identit
     tg_header(r, "Last-Modified", tg_str_of(date));
     if (s->config->cache_control[0])
         tg_header(r, "Cache-Control", tg_str_of(s->config->cache_control));
-    if (!tg_not_modified(request, etag, (time_t)id->mtime_s))
+    if (!tg_not_modified(request, etag, (time_t)id->mtime_s, (time_t)id->ctime_s))
         return false;
     r->status = 304;
     return true;
