@@ -2,18 +2,22 @@
 
 #include "serve/service.h"
 
-void tg_answer_vary(tg_service *s, const tg_request *request, bool on_accept, tg_response *r)
+void tg_answer_vary(tg_service *s, const tg_request *request, unsigned on, tg_response *r)
 {
+    bool by_id = on & TG_VARY_ID && request->x_iiif_id.n;
+    bool id_decides = by_id && tg_is_http_url(tg_str_trim(request->x_iiif_id));
+    bool by_origin = !id_decides && !s->config->base_url[0];
     const struct {
+        bool counts;
         tg_str value;
         const char *name;
-    } asked[] = {{request->x_iiif_id, "X-IIIF-ID"},
-                 {request->forwarded_proto, "X-Forwarded-Proto"},
-                 {request->forwarded_host, "X-Forwarded-Host"},
-                 {request->forwarded_port, "X-Forwarded-Port"}};
-    tg_str names = on_accept ? TG_STR("Accept") : TG_STR("");
+    } asked[] = {{by_id, request->x_iiif_id, "X-IIIF-ID"},
+                 {by_origin, request->forwarded_proto, "X-Forwarded-Proto"},
+                 {by_origin, request->forwarded_host, "X-Forwarded-Host"},
+                 {by_origin, request->forwarded_port, "X-Forwarded-Port"}};
+    tg_str names = on & TG_VARY_ACCEPT ? TG_STR("Accept") : TG_STR("");
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-        if (asked[i].value.n)
+        if (asked[i].counts && asked[i].value.n)
             names = tg_arena_printf(s->arena, "%.*s%s%s", TG_STR_ARG(names), names.n ? ", " : "",
                                     asked[i].name);
     if (names.n)
@@ -30,7 +34,7 @@ void tg_answer_iiif_headers(tg_service *s, const tg_request *request, const tg_i
                             tg_str canonical, tg_response *r)
 {
     put_links(iiif, tg_iiif_id(s->config, request, iiif, s->arena), canonical, r);
-    tg_answer_vary(s, request, false, r);
+    tg_answer_vary(s, request, TG_VARY_ID, r);
 }
 
 /* One for both versions and all spellings: the picture is the same. */
@@ -121,7 +125,7 @@ static bool answer_info(tg_service *s, const tg_request *request, const tg_iiif 
     tg_str id = tg_iiif_id(s->config, request, iiif, s->arena);
     int version = tg_iiif_info_version(iiif, request->accept);
     tg_str type = tg_iiif_info_type(version, request->accept);
-    tg_answer_vary(s, request, true, r);
+    tg_answer_vary(s, request, TG_VARY_ID | TG_VARY_ACCEPT, r);
     tg_header_f(r, "Link", "<%.*s>;rel=\"profile\"", TG_STR_ARG(tg_iiif_profile(version)));
     tg_str etag = put_info(s, source, version, type, id, &r->body);
     if (tg_answer_tagged(s, request, &source->identity, etag, r)) {
@@ -140,7 +144,7 @@ static bool answer_base(tg_service *s, const tg_request *request, const tg_iiif 
     if (!tg_source_exists(s->sources, iiif->identifier, err))
         return false;
     r->status = 303;
-    tg_answer_vary(s, request, false, r);
+    tg_answer_vary(s, request, TG_VARY_ID, r);
     tg_header_f(r, "Location", "%.*s/info.json",
                 TG_STR_ARG(tg_iiif_id(s->config, request, iiif, s->arena)));
     tg_header(r, "Cache-Control", TG_STR("no-cache"));

@@ -54,7 +54,7 @@ static void put_tilejson(tg_service *s, const tg_request *request, tg_str base,
                                   image->map.projection != TG_PROJECTION_NONE};
     tg_tilejson_document(image, &about, &r->body);
     tg_buf_free(&rights);
-    tg_answer_vary(s, request, false, r);
+    tg_answer_vary(s, request, TG_VARY_ORIGIN, r);
 }
 
 static bool answer_document(tg_service *s, const tg_request *request, tg_str base,

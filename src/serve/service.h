@@ -57,9 +57,16 @@ bool tg_route_find(const tg_config *config, tg_str path, tg_str query, tg_arena 
 bool tg_answer_iiif(tg_service *service, const tg_request *request, tg_str head, tg_str rest,
                     const tg_job *modifiers, tg_response *response, tg_err *err);
 
-/* Addresses hold what a client's headers said of scheme, host and id. Where some did, a shared
- * cache must not give the answer to others (RFC 9110, section 12.5.5). */
-void tg_answer_vary(tg_service *service, const tg_request *request, bool on_accept,
+/* Addresses hold what a client's headers said of scheme and host; those of IIIF rather what
+ * X-IIIF-ID says. Where some did, a shared cache must not give the answer to others (RFC 9110,
+ * section 12.5.5). Where BASE_URL decides, they say nothing. */
+typedef enum tg_vary {
+    TG_VARY_ORIGIN = 0,
+    TG_VARY_ID = 1,    /* X-IIIF-ID before scheme and host */
+    TG_VARY_ACCEPT = 2 /* the Accept header in any case */
+} tg_vary;
+
+void tg_answer_vary(tg_service *service, const tg_request *request, unsigned on,
                     tg_response *response);
 
 /* A request of Deep Zoom, Zoomify or XYZ; as tg_answer_iiif. */

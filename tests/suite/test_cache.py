@@ -112,6 +112,27 @@ def test_second_time_from_memcached():
             assert len(m.pictures()) == 1, m.keys()
 
 
+def counted(c):
+    """The line of the log that says how often the cache was of use; its memory is dropped."""
+    before = c.site.log_text().count("caches dropped")
+    c.site.tegula.process.send_signal(server.signal.SIGHUP)
+    end = time.monotonic() + 10
+    while c.site.log_text().count("caches dropped") == before:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return [line for line in c.site.log_text().split("\n") if "answers from memory" in line][-1]
+
+
+def test_all_that_is_found_is_counted():
+    """Also what was found without opening the file."""
+    with Memcached() as m, Cached(m.address, MAX_METADATA_CACHE_SIZE="0") as c:
+        c.put()
+        for n in range(5):
+            expect(c.get(full("a.tif")), 200)
+        assert c.how_often("from memcached") == 4
+        assert " 4 from memcached (0 of them after waiting), 1 missed, 1 stored, 0 too large" in counted(c), counted(c)
+
+
 def test_headers_are_of_the_request_not_of_the_cache():
     with Memcached() as m, Cached(m.address, CORS="*") as c:
         c.put()
@@ -122,6 +143,30 @@ def test_headers_are_of_the_request_not_of_the_cache():
         reply = c.get(full("a.tif"))
         assert reply.header("Vary") is None and reply.header("Accept-Ranges") == "none"
         assert c.rendered() == 1
+
+
+def test_vary_names_what_the_answer_varies_with():
+    told = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "h.example.org", "X-Forwarded-Port": "8443"}
+    forwarded = "X-Forwarded-Proto, X-Forwarded-Host, X-Forwarded-Port"
+    own = dict(told, **{"X-IIIF-ID": "https://own.example.org/x"})
+    paths = (full("a.tif"), V3 + "a.tif/info.json", V3 + "a.tif", "/x?XYZ=a.tif/tilejson.json", "/x?FIF=a.tif&CVT=jpeg",
+             "/x?DeepZoom=a.tif.dzi", "/x?FIF=a.tif&OBJ=Max-size")
+    for settings, headers, names in (
+            ({}, {}, ("", "", "", "", "", "", "")),
+            ({}, told, (forwarded, forwarded, forwarded, forwarded, "", "", "")),
+            ({}, own, ("X-IIIF-ID", "X-IIIF-ID", "X-IIIF-ID", forwarded, "", "", "")),
+            ({}, dict(told, **{"X-IIIF-ID": "nonsense"}), ("X-IIIF-ID, " + forwarded,) * 3 + (forwarded, "", "", "")),
+            ({"BASE_URL": "https://b.example.org/iiif"}, told, ("", "", "", "", "", "", "")),
+            ({"BASE_URL": "https://b.example.org/iiif"}, own, ("X-IIIF-ID", "X-IIIF-ID", "X-IIIF-ID", "", "", "", ""))):
+        with Cached(**settings) as c:
+            c.put(size=(256, 256))
+            for path, name in zip(paths, names):
+                reply = c.get(path, headers=headers)
+                if path.endswith("/info.json"):
+                    name = ", ".join(filter(None, ("Accept", name)))
+                if reply.status == 400 and "XYZ" in path:
+                    continue
+                assert reply.status in (200, 303) and (reply.header("Vary") or "") == name, (settings, headers, path, reply)
 
 
 def test_all_spellings_share_an_entry():
@@ -275,6 +320,8 @@ def replace_and_ask(c, path, replace):
     expect(c.get(path, headers={"If-None-Match": old.header("ETag")}), 304)
     replace()
     new = expect(c.get(path, headers={"If-None-Match": old.header("ETag")}), 200, path)
+    if new.header("Last-Modified") != old.header("Last-Modified"):
+        expect(c.get(path, headers={"If-Modified-Since": old.header("Last-Modified")}), 200)
     assert new.header("ETag") != old.header("ETag")
     again = expect(c.get(path), 200)
     assert again.body == new.body
@@ -286,13 +333,15 @@ def test_66_a_replaced_file_is_seen_at_once():
     with Memcached() as m, Cached(m.address, MAX_IMAGE_CACHE_SIZE="10") as c:
         path = os.path.join(c.images, "a.tif")
         c.put(seed=0)
-        was = os.stat(path)
+        hour_ago = os.stat(path).st_mtime_ns - int(3600e9)
 
         def put(seed, seconds, size=(600, 400), **how):
             def replace():
                 c.put(seed=seed, size=size, **how)
-                os.utime(path, ns=(was.st_mtime_ns, was.st_mtime_ns + int(seconds * 1e9)))
+                os.utime(path, ns=(hour_ago, hour_ago + int(seconds * 1e9)))
             return replace
+
+        put(0, 0)()
 
         seed = 0
         for seconds, size, how in ((100, (600, 400), {}), (-100, (600, 400), {}), (0.25, (600, 400), {}),
@@ -348,10 +397,7 @@ def test_68_errors_and_the_switch():
                 expect(c.get(full("b.tif")), 500)
             assert len(m.pictures()) == 1
             assert c.rendered() == 4
-            c.site.tegula.process.send_signal(server.signal.SIGHUP)
-            server_waits = time.monotonic() + 10
-            while "caches dropped" not in c.site.log_text() and time.monotonic() < server_waits:
-                time.sleep(0.01)
+            counted(c)
             expect(c.get(full("a.tif")), 200)
             assert c.rendered() == 4 and c.how_often("from memcached") == 1 and c.how_often("from memory") == 0
         with Memcached() as none, Cached(none.address, DISABLE_PRIMARY_MEMCACHE="1") as c:
@@ -372,11 +418,7 @@ def test_what_is_too_large_is_skipped_and_counted():
         expect(c.get(full("a.tif", "40,")), 200)
         expect(c.get(full("a.tif", "40,")), 200)
         assert c.rendered() == 3
-        c.site.tegula.process.send_signal(server.signal.SIGHUP)
-        end = time.monotonic() + 10
-        while " 2 too large" not in c.site.log_text():
-            assert time.monotonic() < end, c.site.log_text()
-            time.sleep(0.02)
+        assert " 2 too large" in counted(c)
 
 
 def test_damaged_values_are_misses():
