@@ -253,14 +253,19 @@ void tg_cache_give_up(tg_cache *c, const tg_cache_key *key)
         tg_server_delete(s, tg_str_of(stored.whole));
 }
 
+/* The mark first: no body is ever without. */
 void tg_cache_put_plain(tg_cache *c, tg_str key, tg_str body)
 {
-    tg_server *s = tg_is_cache_key(key) ? tg_pool_find(&c->pool, key, poll_until(c)) : NULL;
-    if (!s || !body.n)
+    char mark[TG_MAX_KEY_BYTES + 1];
+    int n = snprintf(mark, sizeof mark, TG_PLAIN_PREFIX "%.*s", TG_STR_ARG(key));
+    bool fits = (size_t)n < sizeof mark && tg_is_cache_key(key) && body.n;
+    tg_server *s = fits ? tg_pool_find(&c->pool, key, poll_until(c)) : NULL;
+    if (!s)
         return;
     if (!tg_server_takes(s, key.n, body.n))
         c->counts.too_large++;
-    else if (tg_server_set(s, key, TG_STR(""), body))
+    else if (tg_server_set(s, tg_str_of(mark), TG_STR(""), TG_STR("")) &&
+             tg_server_set(s, key, TG_STR(""), body))
         c->counts.stored++;
 }
 

@@ -12,9 +12,14 @@
 #include "tegula/mem.h"
 
 #define PATIENCE_US ((uint64_t)5000000) /* for an answer, or the next part of one */
-#define PASSES      5 /* items move between a server's lists while it tells of them */
+#define PAUSE_US    100000
 #define BUSY_TRIES  20
 #define BATCH       1000 /* deletions whose replies are not read yet */
+
+/* What was being rendered meanwhile, or moved between a server's lists while it told of them, shows
+ * in a later pass: it is over when so many in a row have found nothing. */
+#define QUIET_PASSES 5
+#define MAX_PASSES   50 /* the file is there, and somebody asks for it again and again */
 
 typedef struct purge {
     const tg_cache_purge *what;
@@ -28,6 +33,12 @@ typedef struct purge {
 static uint64_t patience(void)
 {
     return tg_clock_us() + PATIENCE_US;
+}
+
+static void rest(void)
+{
+    struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
+    nanosleep(&pause, NULL);
 }
 
 static bool trouble(purge *p, const char *text)
@@ -69,6 +80,9 @@ static void look_at(purge *p, tg_str key)
 {
     if (!key.n || memchr(key.p, '\n', key.n))
         return;
+    tg_str mark = TG_STR(TG_PLAIN_PREFIX);
+    if (tg_str_starts(key, mark)) /* it stays: the body may only be on its way */
+        key = (tg_str){key.p + mark.n, key.n - mark.n};
     bool ours = tg_str_starts(key, TG_STR("tegula"));
     if (!is_stored_of_file(p, key) && (ours || !p->what->owns(p->what->ctx, key)))
         return;
@@ -79,14 +93,13 @@ static void look_at(purge *p, tg_str key)
 static bool begin_dump(purge *p, tg_str *line)
 {
     for (int i = 0; i < BUSY_TRIES; i++) {
-        struct timespec pause = {.tv_nsec = 100000000};
         struct iovec part = {"lru_crawler metadump all\r\n", 26};
         if (!tg_wire_send(&p->server->wire, &part, 1, patience()) ||
             !tg_wire_line(&p->server->wire, patience(), line))
             return trouble(p, "does not answer");
         if (!tg_str_starts(*line, TG_STR("BUSY")))
             return true;
-        nanosleep(&pause, NULL);
+        rest();
     }
     return trouble(p, "is busy telling others its keys");
 }
@@ -108,25 +121,39 @@ static bool find_keys(purge *p)
     return !p->keys.failed || trouble(p, "has too many keys");
 }
 
+/* Counts those that were there. */
+static bool take_replies(purge *p)
+{
+    tg_str line;
+    for (; p->server->owed; p->server->owed--) {
+        if (!tg_wire_line(&p->server->wire, patience(), &line))
+            return trouble(p, "has stopped deleting");
+        p->n += tg_str_is(line, "HD");
+    }
+    return true;
+}
+
 static bool delete_keys(purge *p)
 {
     tg_str rest = tg_buf_view(&p->keys), key;
     while (tg_str_cut(rest, '\n', &key, &rest)) {
-        if (!tg_server_delete(p->server, key) ||
-            (p->server->owed >= BATCH && !tg_server_settle(p->server, patience())))
+        if (!tg_server_delete(p->server, key))
             return trouble(p, "has stopped deleting");
-        p->n++;
+        if (p->server->owed >= BATCH && !take_replies(p))
+            return false;
     }
-    return tg_server_settle(p->server, patience()) || trouble(p, "has stopped deleting");
+    return take_replies(p);
 }
 
 static bool purge_keys(purge *p)
 {
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = 0, quiet = 0; pass < MAX_PASSES && quiet < QUIET_PASSES; pass++) {
+        if (pass)
+            rest();
+        uint64_t before = p->n;
         if (!find_keys(p) || !delete_keys(p))
             return false;
-        if (!p->keys.len)
-            return true;
+        quiet = p->n > before ? 0 : quiet + 1;
     }
     return true;
 }

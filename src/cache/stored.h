@@ -8,6 +8,10 @@
 /* "tegula1:<generation>:<file>:<hash of the key's text>" */
 #define TG_STORED_PREFIX "tegula1:"
 
+/* Beside each body under the key of a web server: an empty value under this and that key. Nobody
+ * reads it, so that it is in every list of keys, where memcached leaves out what is being read. */
+#define TG_PLAIN_PREFIX "tegula1@"
+
 static inline uint64_t tg_cache_file_hash(tg_str file)
 {
     return tg_checksum(file.p, file.n, 0);

@@ -773,6 +773,23 @@ def test_purge_takes_away_one_image():
         assert status == 0 and not any("b.tif" in key for key in keys()), (text, keys())
 
 
+def test_purge_finds_what_is_being_read():
+    """memcached leaves it out of its list of keys, for as long as a slow reader takes."""
+    with Memcached(unix=True) as m, Cached(m.address, CACHE_LAYOUT="nginx") as c:
+        path = full(c.put(size=(1200, 900)), "700,", "png")
+        expect(c.get(path), 200)
+        with server.socket.socket(server.socket.AF_UNIX) as slow:
+            slow.connect(m.address)
+            slow.sendall(b"get %s\r\n" % path.encode() * 20)  # more than the system takes for it
+            time.sleep(0.2)
+            assert b"key=" + path.replace(",", "%2C").encode() + b" " not in \
+                m.ask("lru_crawler metadump all\r\n", b"END\r\n").replace(b"%2F", b"/")
+            assert m.value(path)
+            os.unlink(os.path.join(c.images, "a.tif"))
+            status, text = purge(c, "a.tif")
+            assert status == 0 and m.value(path) is None, text
+
+
 def test_purge_all():
     for layout in ("", "nginx"):
         with Memcached() as m, Cached(m.address, CACHE_LAYOUT=layout, MAX_IMAGE_CACHE_SIZE="10") as c:
