@@ -12,7 +12,7 @@
 #include "tegula/mem.h"
 
 #define PATIENCE_US ((uint64_t)5000000) /* for an answer, or the next part of one */
-#define PAUSE_US    100000
+#define PAUSE_US    50000
 #define BUSY_TRIES  20
 #define BATCH       1000 /* deletions whose replies are not read yet */
 

@@ -4,7 +4,7 @@
 
 /* ---- images ---- */
 
-static tg_str with_blanks(tg_str s, tg_arena *arena)
+tg_str tg_iip_with_blanks(tg_str s, tg_arena *arena)
 {
     char *text = tg_arena_strdup(arena, s);
     for (size_t i = 0; i < s.n; i++)
@@ -21,7 +21,7 @@ tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err)
     if (source || err->kind != TG_ERR_NOT_FOUND || !memchr(id.p, '+', id.n))
         return source;
     tg_err again = {0};
-    source = tg_source_get_view(s->sources, with_blanks(id, s->arena), view, &again);
+    source = tg_source_get_view(s->sources, tg_iip_with_blanks(id, s->arena), view, &again);
     if (source)
         *err = (tg_err){0};
     return source;

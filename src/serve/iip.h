@@ -9,6 +9,7 @@
 /* The image of FIF and SDS; a '+' in its name that leads nowhere is tried as the blank it stands
  * for in forms. Give back with tg_source_release. */
 tg_source *tg_iip_source(tg_service *s, const tg_iip_image *image, tg_err *err);
+tg_str tg_iip_with_blanks(tg_str identifier, tg_arena *arena);
 
 /* Calls take with every horizontal view of the image, by its number; at least one. */
 typedef bool tg_iip_take(void *ctx, unsigned view, tg_source *source, tg_err *err);

@@ -9,33 +9,57 @@ typedef struct target {
     tg_str of_document; /* the identifier without a page number */
 } target;
 
+static bool in_tiles(tg_protocol protocol, tg_str rest, tg_arena *arena, tg_str *out)
+{
+    tg_err err = {0};
+    tg_tiles tiles;
+    bool ok = tg_tiles_parse(protocol, rest, arena, &tiles, &err);
+    *out = ok ? tiles.identifier : TG_STR("");
+    return ok;
+}
+
+static bool in_iiif(const tg_config *config, tg_str head, tg_str rest, tg_arena *arena, tg_str *out)
+{
+    tg_err err = {0};
+    tg_iiif iiif;
+    bool ok = tg_iiif_parse(config, head, rest, arena, &iiif, &err);
+    *out = ok ? iiif.identifier : TG_STR("");
+    return ok;
+}
+
+/* Its commands name an image themselves, or hold an address of another protocol. */
+static bool in_iip(const tg_config *config, tg_str query, tg_arena *arena, tg_str *out)
+{
+    tg_iip *iip = tg_arena_alloc(arena, sizeof *iip);
+    tg_iip_error wrong = {0};
+    if (!tg_iip_parse(config, query, arena, iip, &wrong))
+        return false;
+    switch (iip->output) {
+    case TG_IIP_IIIF:
+        return in_iiif(config, TG_STR(""), iip->argument, arena, out);
+    case TG_IIP_DEEPZOOM:
+    case TG_IIP_ZOOMIFY:
+    case TG_IIP_XYZ:
+        return in_tiles(tg_iip_protocol(iip), iip->argument, arena, out);
+    default:
+        *out = iip->image.identifier;
+        return out->n > 0;
+    }
+}
+
 /* The identifier of an address; false when it is none of an image. */
 static bool identifier_of(const tg_config *config, tg_str path, tg_str query, tg_arena *arena,
                           tg_str *out)
 {
     tg_err err = {0};
     tg_route route;
-    tg_iiif iiif;
-    tg_tiles tiles;
-    tg_iip *iip = tg_arena_alloc(arena, sizeof *iip);
-    tg_iip_error wrong = {0};
     if (!tg_route_find(config, path, query, arena, &route, &err) || route.home)
         return false;
-    if (route.protocol == TG_PROTOCOL_IIIF &&
-        tg_iiif_parse(config, route.head, route.rest, arena, &iiif, &err)) {
-        *out = iiif.identifier;
-        return true;
-    }
-    if (route.protocol != TG_PROTOCOL_IIIF && route.protocol != TG_PROTOCOL_IIP &&
-        tg_tiles_parse(route.protocol, route.rest, arena, &tiles, &err)) {
-        *out = tiles.identifier;
-        return true;
-    }
-    if (route.protocol == TG_PROTOCOL_IIP && tg_iip_parse(config, route.rest, arena, iip, &wrong)) {
-        *out = iip->image.identifier;
-        return out->n > 0;
-    }
-    return false;
+    if (route.protocol == TG_PROTOCOL_IIIF)
+        return in_iiif(config, route.head, route.rest, arena, out);
+    if (route.protocol == TG_PROTOCOL_IIP)
+        return in_iip(config, route.rest, arena, out);
+    return in_tiles(route.protocol, route.rest, arena, out);
 }
 
 /* "book.tif" of "book.tif;;2": a purge takes away the file, with all its pages. */
@@ -80,10 +104,14 @@ static bool purge(target *t, const char *named, FILE *out)
     }
     tg_str path, query, text = tg_str_of(named);
     tg_url_split(named, &path, &query);
-    if (!identifier_of(t->config, path, query, t->arena, &t->identifier))
+    bool is_address = identifier_of(t->config, path, query, t->arena, &t->identifier);
+    if (!is_address)
         t->identifier = text;
     t->of_document = without_page(t->config, t->identifier);
     bool ok = purge_file(t, t->identifier, out);
+    tg_str spaced = tg_iip_with_blanks(t->identifier, t->arena);
+    if (is_address && !tg_str_eq(spaced, t->identifier))
+        ok &= purge_file(t, spaced, out);
     if (t->of_document.n != t->identifier.n)
         ok &= purge_file(t, t->of_document, out);
     return ok;

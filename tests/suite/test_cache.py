@@ -773,6 +773,31 @@ def test_purge_takes_away_one_image():
         assert status == 0 and not any("b.tif" in key for key in keys()), (text, keys())
 
 
+def test_purge_understands_every_address():
+    """Of any protocol and spelling; it takes the answers of all of them."""
+    settings = {"URI_MAP": "iiif=>IIIF, dz=>DeepZoom, zoomify=>Zoomify, iip=>IIP", "CODEC_PASSTHROUGH": "0"}
+    with Memcached() as m, Cached(m.address, CACHE_LAYOUT="nginx", **settings) as c:
+        os.mkdir(os.path.join(c.images, "s u"))
+        c.put("s u/ä%41+b.tif", size=(700, 700), tile=(256, 256))
+        path, one = "s%20u/%C3%A4%2541%2Bb.tif", "s%20u%2F%C3%A4%2541%2Bb.tif"
+        pictures = ["/iiif/3/%s/full/100,/0/default.jpg" % one, "/iiif/2/%s/square/100,/0/default.png" % one,
+                    "/dz/%s_files/8/0_0.jpg" % path, "/zoomify/%s/TileGroup0/1-0-0.jpg" % path,
+                    "/iip?FIF=%s&WID=100&CVT=jpeg" % path, "/iip?FIF=%s&JTL=1,0" % path, "/x?DeepZoom=%s_files/8/0_0.jpg" % path,
+                    "/x?Zoomify=%s/TileGroup0/1-0-0.jpg" % path, "/x?IIIF=%s/full/100,/0/default.jpg" % one]
+        others = ["/iiif/3/%s/info.json" % one, "/iiif/%s" % one, "/dz/%s.dzi" % path, "/x?DeepZoom=%s.dzi" % path,
+                  "/zoomify/%s/ImageProperties.xml" % path, "/iip?FIF=%s&OBJ=Max-size" % path, "/x?XYZ=%s/1/0/0.png" % path,
+                  "/x?CNT=2&IIIF=%s/info.json" % one]
+        for named in ["s u/ä%41+b.tif", "https://h.example.org:8443" + pictures[0]] + pictures + others:
+            for url in pictures:
+                expect(c.get(url), 200, url)
+            assert len(m.pictures()) >= 6
+            status, text = purge(c, named)
+            assert status == 0 and m.pictures() == [], (named, text, m.pictures())
+        c.put("b c.tif")
+        expect(c.get("/iip?FIF=b+c.tif&WID=90&CVT=jpeg"), 200)
+        assert purge(c, "/iip?FIF=b+c.tif&WID=90&CVT=jpeg")[0] == 0 and m.pictures() == []
+
+
 def test_purge_finds_what_is_being_read():
     """memcached leaves it out of its list of keys, for as long as a slow reader takes."""
     with Memcached(unix=True) as m, Cached(m.address, CACHE_LAYOUT="nginx") as c:
