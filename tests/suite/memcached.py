@@ -146,6 +146,43 @@ class Listener:
             connection.close()
 
 
+class Between:
+    """A listener in front of a real server, which passes on what is asked. damage(bytes) says what becomes
+    of each piece of the answers, and whether the connection goes on then."""
+
+    def __init__(self, real, damage):
+        self.real, self.damage = real, damage
+        self.listener = Listener(self._talk)
+        self.address = self.listener.address
+
+    def _talk(self, client):
+        with socket.create_connection(self.real.connect_to) as behind:
+            threading.Thread(target=self._ask, args=(client, behind), daemon=True).start()
+            goes_on = True
+            while goes_on:
+                answer = behind.recv(1 << 20)
+                damaged, goes_on = self.damage(answer) if answer else (b"", False)
+                client.sendall(damaged)
+            client.shutdown(socket.SHUT_RDWR)
+
+    @staticmethod
+    def _ask(client, behind):
+        try:
+            asked = client.recv(65536)
+            while asked:
+                behind.sendall(asked)
+                asked = client.recv(65536)
+            behind.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.listener.__exit__()
+
+
 GREETING = b"STAT item_size_max 1048576\r\nEND\r\n"
 
 

@@ -3,7 +3,9 @@ memcached servers which fail in any way cost nothing but speed."""
 import concurrent.futures
 import ctypes
 import os
+import re
 import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -115,7 +117,7 @@ def test_second_time_from_memcached():
 def counted(c):
     """The line of the log that says how often the cache was of use; its memory is dropped."""
     before = c.site.log_text().count("caches dropped")
-    c.site.tegula.process.send_signal(server.signal.SIGHUP)
+    c.site.tegula.process.send_signal(signal.SIGHUP)
     end = time.monotonic() + 10
     while c.site.log_text().count("caches dropped") == before:
         assert time.monotonic() < end
@@ -585,6 +587,37 @@ def test_answers_of_garbage():
             assert all(os.path.exists("/proc/%d" % pid) for pid in c.site.worker_pids())
 
 
+def test_answers_that_are_cut_or_damaged_on_the_way():
+    """By a real server, of whose pictures every sixth suffers."""
+    def every_sixth(harm, goes_on):
+        seen = [0]
+
+        def damage(answer):
+            seen[0] += len(answer) > 2000
+            return (harm(answer), goes_on) if len(answer) > 2000 and seen[0] % 6 == 5 else (answer, True)
+        return damage
+
+    cut_in_two = lambda b: b[:len(b) // 2]
+    harms = (("flipped", lambda b: b[:900] + bytes([b[900] ^ 1]) + b[901:], True),
+             ("a gap", lambda b: b[:500] + b[600:], True), ("more", lambda b: b[:500] + b[400:], True),
+             ("twice", lambda b: b + b, True), ("cut", cut_in_two, True), ("line cut", lambda b: b[:4], True),
+             ("other length", lambda b: re.sub(rb"VA (\d+)", lambda m: b"VA %d" % (int(m[1]) - 1), b, 1), True),
+             ("cut and closed", cut_in_two, False), ("line cut and closed", lambda b: b[:4], False),
+             ("closed", lambda b: b"", False))
+    paths = [full("a.tif", "%d," % w) for w in range(200, 240)]
+    with Memcached() as m, Cached(m.address) as c:
+        c.put()
+        check_all_right(c, paths)
+        for name, harm, goes_on in harms:
+            with memcached.Between(m, every_sixth(harm, goes_on)) as bad, \
+                    Cached(bad.address, images=c.images, workers=2, **PROMPT) as other:
+                for _ in range(3):
+                    for path, (reply, seconds) in zip(paths, ask_all(other, paths)):
+                        assert expect(reply, 200, (name, path)).body == truth(0, path), (name, path)
+                        assert seconds < 0.5 * server.patience(), (name, path, seconds)
+                assert other.how_often("from memcached") > 0, name
+
+
 def test_two_of_three_gone():
     paths = [full("a.tif", "%d," % w) for w in range(20, 80)]
     with Memcached() as a, Memcached() as b, Memcached(unix=True) as d:
@@ -624,6 +657,32 @@ def test_a_worker_that_dies_rendering_keeps_nobody_waiting_for_long():
         assert expect(reply, 200).body == truth(0, full("a.tif")) and 0.9 < seconds < 1.5 * server.patience()
         reply, seconds = c.timed(full("a.tif"))
         assert seconds < 0.5 * server.patience() and c.how_often("from memcached") == 1
+
+
+def test_a_renderer_is_killed_while_others_wait_for_it():
+    with Memcached() as m, Cached(m.address) as one, Cached(m.address, images=one.images, workers=4) as two:
+        one.put(size=(5000, 4000))
+        path = full("a.tif", "200,")
+        right = truth(0, path, (5000, 4000))
+        with concurrent.futures.ThreadPoolExecutor(17) as pool:
+            lost = pool.submit(one.get, path)
+            while not m.keys():
+                time.sleep(0.002)
+            renderer, = one.site.worker_pids()
+            os.kill(renderer, signal.SIGSTOP)
+            assert m.keys() and not m.pictures()  # it has the lock, and has not stored
+            replies = [pool.submit(two.timed, path) for _ in range(16)]
+            time.sleep(0.2)
+            assert two.rendered() == 0 and not any(r.done() for r in replies)
+            os.kill(renderer, signal.SIGKILL)
+            for reply, seconds in (r.result() for r in replies):
+                assert expect(reply, 200).body == right and seconds < 3 * server.patience(), seconds
+            assert 1 <= two.rendered() <= 4 and "by signal 9, it will be replaced" in one.site.log_text()
+            assert lost.exception() is not None
+        rendered = two.rendered()
+        for c in (one, two):
+            assert expect(c.get(path), 200).body == right
+        assert two.rendered() == rendered and one.rendered() == 0
 
 
 # -- several hosts, as network namespaces
