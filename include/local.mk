@@ -35,6 +35,7 @@ noinst_HEADERS += \
 	include/tegula/serve.h \
 	include/tegula/source.h \
 	include/tegula/str.h \
+	include/tegula/texts.h \
 	include/tegula/tile_cache.h \
 	include/tegula/tiles.h \
 	include/tegula/utf8.h \

@@ -14,7 +14,7 @@ EXTRA_DIST += .ci/run conf/install.sh conf/viewer/gallery.js conf/viewer/icon.sv
 	tests/suite/test_field_cases_formats.py tests/suite/test_field_cases_iip.py tests/suite/test_flat.py tests/suite/test_formats.py tests/suite/test_front.py tests/suite/test_golden.py tests/suite/test_jp2.py \
 	tests/suite/test_hostile.py tests/suite/test_iiif.py tests/suite/test_memory.py \
 	tests/suite/test_iip.py tests/suite/test_iip_sweep.py tests/suite/test_mosaic.py tests/suite/test_pixels.py tests/suite/test_tiff.py tests/suite/test_tiles.py \
-	tests/suite/test_extensions.py tests/suite/test_viewer.py tests/suite/test_watermark.py tests/suite/test_xyz.py tests/suite/test_xyz_map.py
+	tests/suite/test_extensions.py tests/suite/test_texts.py tests/suite/test_viewer.py tests/suite/test_watermark.py tests/suite/test_xyz.py tests/suite/test_xyz_map.py
 
 # Not in EXTRA_DIST: there the name is that of a target, and make would run all tests to pack it.
 dist-hook:

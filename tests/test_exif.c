@@ -66,10 +66,11 @@ static tg_exif read(const block *b)
         abort();
     memcpy(copy, b->data, b->n);
     exif = tg_exif_read(copy, b->n);
-    CHECK(exif.copyright.n == 0 || (exif.copyright.p >= (char *)copy &&
-                                    exif.copyright.p + exif.copyright.n <= (char *)copy + b->n));
-    exif.copyright.p =
-        exif.copyright.n ? (const char *)b->data + (exif.copyright.p - (char *)copy) : "";
+    for (unsigned i = 0; i < TG_TEXTS; i++) {
+        tg_str *t = &exif.text[i];
+        CHECK(t->n == 0 || (t->p >= (char *)copy && t->p + t->n <= (char *)copy + b->n));
+        t->p = t->n ? (const char *)b->data + (t->p - (char *)copy) : "";
+    }
     free(copy);
     return exif;
 }
@@ -102,15 +103,40 @@ static void test_both_orders(void)
         CHECK_INT(e.orientation, 6);
         CHECK(fabs(e.dpi_x - 118.1 * 2.54) < 1e-9);
         CHECK(fabs(e.dpi_y - 127) < 1e-9);
-        CHECK_TEXT(e.copyright.p, e.copyright.n, "Ann");
+        CHECK_TEXT(e.text[TG_TEXT_RIGHTS].p, e.text[TG_TEXT_RIGHTS].n, "Ann");
     }
+}
+
+/* Tags of TIFF 6.0, section 8. */
+static void test_all_texts(void)
+{
+    static const struct {
+        uint32_t tag;
+        tg_text text;
+    } rows[] = {{269, TG_TEXT_TITLE},   {270, TG_TEXT_DESCRIPTION}, {271, TG_TEXT_MAKE},
+                {272, TG_TEXT_MODEL},   {305, TG_TEXT_SOFTWARE},    {306, TG_TEXT_DATE},
+                {315, TG_TEXT_CREATOR}, {33432, TG_TEXT_RIGHTS}};
+    enum { N = sizeof rows / sizeof rows[0] };
+    block b = start(true);
+
+    for (unsigned i = 0; i < N; i++)
+        add(&b, rows[i].tag, ASCII, 4, (uint32_t)('a' + i) << 24 | 'x' << 16); /* "ax", "bx", ... */
+    put(&b, 0, 4);
+    tg_exif e = read(&b);
+    for (unsigned i = 0; i < N; i++) {
+        tg_str got = e.text[rows[i].text];
+        CHECK(got.n == 2 && got.p[0] == (char)('a' + i) && got.p[1] == 'x');
+    }
+    CHECK_INT(e.text[TG_TEXT_COMMENT].n, 0);
 }
 
 static void check_absent(int line, const tg_exif *e)
 {
-    CHECK_ROW(line, e->orientation == 1 && e->dpi_x == 0 && e->dpi_y == 0 && e->copyright.n == 0,
+    CHECK_ROW(line,
+              e->orientation == 1 && e->dpi_x == 0 && e->dpi_y == 0 &&
+                  e->text[TG_TEXT_RIGHTS].n == 0,
               "something was read: orientation %d, dpi %g x %g, copyright %zu bytes",
-              e->orientation, e->dpi_x, e->dpi_y, e->copyright.n);
+              e->orientation, e->dpi_x, e->dpi_y, e->text[TG_TEXT_RIGHTS].n);
 }
 
 #define CHECK_ABSENT(b)                                                                            \
@@ -240,9 +266,9 @@ static void test_write(void)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         tg_buf out = {0};
 
-        tg_exif_write(&out, &(tg_exif){.copyright = tg_str_of(texts[i])});
+        tg_exif_write(&out, &(tg_exif){.text = {[TG_TEXT_RIGHTS] = tg_str_of(texts[i])}});
         tg_exif e = tg_exif_read(out.data, out.len);
-        CHECK_TEXT(e.copyright.p, e.copyright.n, texts[i]);
+        CHECK_TEXT(e.text[TG_TEXT_RIGHTS].p, e.text[TG_TEXT_RIGHTS].n, texts[i]);
         CHECK_INT(e.orientation, 1);
         tg_buf_free(&out);
     }
@@ -250,21 +276,23 @@ static void test_write(void)
     static const uint8_t want[] = {'I', 'I', 42, 0, 8, 0,   0,   0,   1, 0, 0x98, 0x82, 2,
                                    0,   4,   0,  0, 0, 'a', 'b', 'c', 0, 0, 0,    0,    0};
     tg_buf out = {0};
-    tg_exif_write(&out, &(tg_exif){.orientation = 6, .copyright = TG_STR("abc")});
+    tg_exif_write(&out, &(tg_exif){.orientation = 6, .text = {[TG_TEXT_RIGHTS] = TG_STR("abc")}});
     CHECK(out.len == sizeof want && memcmp(out.data, want, sizeof want) == 0);
     tg_buf_free(&out);
-    tg_exif_write(&out, &(tg_exif){.dpi_x = 300, .dpi_y = 118.11, .copyright = TG_STR("abcd")});
+    tg_exif_write(
+        &out,
+        &(tg_exif){.dpi_x = 300, .dpi_y = 118.11, .text = {[TG_TEXT_RIGHTS] = TG_STR("abcd")}});
     tg_exif e = tg_exif_read(out.data, out.len);
     CHECK(e.dpi_x == 300 && fabs(e.dpi_y - 118.11) < 1e-3);
-    CHECK_TEXT(e.copyright.p, e.copyright.n, "abcd");
+    CHECK_TEXT(e.text[TG_TEXT_RIGHTS].p, e.text[TG_TEXT_RIGHTS].n, "abcd");
     tg_buf_free(&out);
 }
 
-static void check_utf8(int line, const char *text, size_t n, const char *want)
+static void check_utf8(int line, const char *text, size_t n, size_t limit_bytes, const char *want)
 {
     tg_buf out = {0};
 
-    tg_text_as_utf8(&out, (tg_str){text, n});
+    tg_text_append(&out, (tg_str){text, n}, limit_bytes);
     CHECK_ROW(line, tg_str_is(tg_buf_view(&out), want), "\"%.*s\", expected \"%s\"",
               TG_STR_ARG(tg_buf_view(&out)), want);
     tg_buf_free(&out);
@@ -272,16 +300,21 @@ static void check_utf8(int line, const char *text, size_t n, const char *want)
 
 static void test_text(void)
 {
-    check_utf8(__LINE__, "", 0, "");
-    check_utf8(__LINE__, "plain", 5, "plain");
-    check_utf8(__LINE__, "\xa9 M\xfcller", 8, "\xc2\xa9 M\xc3\xbcller");
-    check_utf8(__LINE__, "\xc2\xa9 M\xc3\xbcller", 10, "\xc2\xa9 M\xc3\xbcller");
-    check_utf8(__LINE__, "a\0b", 3, "a");
+    check_utf8(__LINE__, "", 0, 9, "");
+    check_utf8(__LINE__, NULL, 0, 9, "");
+    check_utf8(__LINE__, "plain", 5, 5, "plain");
+    check_utf8(__LINE__, "plain", 5, 4, "");
+    check_utf8(__LINE__, " \tplain ", 8, 5, "plain");
+    check_utf8(__LINE__, "\xa9 M\xfcller", 8, 10, "\xc2\xa9 M\xc3\xbcller");
+    check_utf8(__LINE__, "\xa9 M\xfcller", 8, 9, ""); /* as UTF-8 it is too long */
+    check_utf8(__LINE__, "\xc2\xa9 M\xc3\xbcller", 10, 10, "\xc2\xa9 M\xc3\xbcller");
+    check_utf8(__LINE__, "a\0b", 3, 9, "a");
 }
 
 int main(void)
 {
     test_both_orders();
+    test_all_texts();
     test_headers();
     test_wrong_entries();
     test_good_beside_bad();

@@ -279,7 +279,9 @@ static const tg_iip_facts facts = {
     .colour = true,
     .dpi_x = 300,
     .dpi_y = 300,
-    .rights = {"\"mine\"", 6},
+    .text = {[TG_TEXT_RIGHTS] = {"\"mine\"", 6},
+             [TG_TEXT_DATE] = {"1998", 4},
+             [TG_TEXT_DESCRIPTION] = {"a\nb", 3}},
 };
 
 static void check_object(int line, const char *query, const char *want, tg_iip_type want_type)
@@ -318,7 +320,18 @@ static void test_objects(void)
     OBJECT("obj=Colorspace,*,*", "Colorspace,0-3,0:0 0 3 3 0 1 2\r\n");
     check_object(__LINE__, "FIF=a&obj=rights", "\"mine\"\r\n", TG_IIP_PLAIN);
     check_object(__LINE__, "FIF=a&obj=title", "", TG_IIP_PLAIN);
-    check_object(__LINE__, "FIF=a&obj=metadata", "{\"rights\": \"\\\"mine\\\"\"}", TG_IIP_JSON);
+    check_object(__LINE__, "FIF=a&obj=Description&obj=DATE&obj=scale", "a\nb\r\n1998\r\n",
+                 TG_IIP_PLAIN);
+    check_object(__LINE__, "FIF=a&obj=summary-info",
+                 "copyright/6:\"mine\"\r\nsubject/3:a\nb\r\ncreate-dtm/4:1998\r\n", TG_IIP_NETFPX);
+    check_object(__LINE__, "FIF=a&obj=Create-dtm&obj=author", "create-dtm/4:1998\r\n",
+                 TG_IIP_NETFPX);
+    check_object(__LINE__, "FIF=a&obj=metadata",
+                 "{\"rights\": \"\\\"mine\\\"\", \"description\": \"a\\nb\", \"date\": \"1998\"}",
+                 TG_IIP_JSON);
+    CHECK_INT(tg_iip_object_texts(TG_STR("metadata")), (1 << TG_TEXTS) - 1);
+    CHECK_INT(tg_iip_object_texts(TG_STR("Title")), 1 << TG_TEXT_TITLE);
+    CHECK_INT(tg_iip_object_texts(TG_STR("Max-size")) | tg_iip_object_texts(TG_STR("scale")), 0);
     check_object(__LINE__, "FIF=a&obj=stack", "[]", TG_IIP_JSON);
     CHECK(tg_iip_object_is_general(TG_STR("iip,2.0")) && !tg_iip_object_is_known(TG_STR("foo")));
     CHECK(!tg_iip_object_is_known(TG_STR("Max-size,1")) && !tg_iip_object_is_known(TG_STR("")));

@@ -527,7 +527,7 @@ static void check_blocks(void)
     tg_buf_reset(&out);
     img->codec->block(img, TG_BLOCK_XMP, 3, &out);
     CHECK_INT(out.len, 0);
-    img->codec->block(img, TG_BLOCK_COPYRIGHT, 100, &out);
+    img->codec->text(img, TG_TEXT_RIGHTS, 100, &out);
     CHECK_TEXT((const char *)out.data, out.len, "\xc2\xa9 1998 Archive");
     tg_buf_free(&out);
     tg_image_close(img);

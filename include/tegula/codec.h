@@ -12,6 +12,7 @@
 #include "tegula/err.h"
 #include "tegula/georef.h"
 #include "tegula/pixel.h"
+#include "tegula/texts.h"
 
 #define TG_MAX_LEVELS  32 /* a halving pyramid of 2^31 px has 31 */
 #define TG_MAX_SIDE_PX 0x7fffffffu
@@ -65,9 +66,8 @@ static inline size_t tg_native_bytes(tg_native n)
 
 /* Blocks that a file carries beside its pixels. */
 typedef enum tg_block {
-    TG_BLOCK_ICC,      /* the profile as it stands, not checked */
-    TG_BLOCK_XMP,      /* the packet as it stands */
-    TG_BLOCK_COPYRIGHT /* UTF-8 text of the rights statement */
+    TG_BLOCK_ICC, /* the profile as it stands, not checked */
+    TG_BLOCK_XMP  /* the packet as it stands */
 } tg_block;
 
 /* How doubtful input is taken; given at opening. */
@@ -117,6 +117,9 @@ typedef struct tg_codec {
      * or damaged. Blocks are fetched when wanted, so that opening reads headers only. NULL: the
      * format has none. */
     void (*block)(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
+
+    /* The same of a text, as UTF-8 without NULs, blanks around it left out. */
+    void (*text)(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out);
 
     /* Sets range_min and range_max where only the pixels tell them, which may take reading the
      * smallest level. read() does so by itself. NULL: known since opening. */
@@ -173,6 +176,9 @@ bool tg_image_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void
 /* As codec->block, for what goes into outputs: XMP says that the picture is upright, as it is then,
  * and is left out when it cannot say so in as many bytes. */
 void tg_image_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
+
+/* As codec->text. */
+void tg_image_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out);
 
 /* As codec->georef. */
 tg_georef tg_image_georef(tg_image *img);

@@ -12,6 +12,7 @@
 #include "tegula/err.h"
 #include "tegula/job.h"
 #include "tegula/str.h"
+#include "tegula/texts.h"
 
 /* What the first output command asks for. */
 typedef enum tg_iip_output {
@@ -100,7 +101,8 @@ typedef struct tg_iip_facts {
     double min[TG_IIP_CHANNELS_MAX], max[TG_IIP_CHANNELS_MAX];
     bool colour, lab;
     double dpi_x, dpi_y; /* 0 = unknown */
-    tg_str rights, xmp;
+    tg_str xmp;
+    tg_str text[TG_TEXTS]; /* n 0 where the image has none */
 } tg_iip_facts;
 
 typedef enum tg_iip_type { TG_IIP_NETFPX, TG_IIP_PLAIN, TG_IIP_XML, TG_IIP_JSON } tg_iip_type;
@@ -110,6 +112,9 @@ const char *tg_iip_media_type(tg_iip_type type);
 /* Of those objects that tell nothing of an image. */
 bool tg_iip_object_is_general(tg_str name);
 bool tg_iip_object_is_known(tg_str name);
+
+/* The texts of an image that it tells: 1 << TG_TEXT_... of each. */
+unsigned tg_iip_object_texts(tg_str name);
 
 /* Appends what object tells; facts may be NULL for general ones. */
 void tg_iip_object_text(const tg_iip_object *object, const tg_iip_facts *facts, tg_buf *out,

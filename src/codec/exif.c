@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "text.h"
+
 #define HEADER_BYTES 8
 #define ENTRY_BYTES  12
 #define MAGIC        42
@@ -14,8 +16,7 @@ enum tag {
     TAG_ORIENTATION = 0x112,
     TAG_X_RESOLUTION = 0x11a,
     TAG_Y_RESOLUTION = 0x11b,
-    TAG_RESOLUTION_UNIT = 0x128,
-    TAG_COPYRIGHT = 0x8298
+    TAG_RESOLUTION_UNIT = 0x128
 };
 
 enum type {
@@ -105,8 +106,8 @@ static double ratio(const block *b, const entry *e)
     return isfinite(v) ? v : 0;
 }
 
-/* Photographer, NUL, editor, NUL (section 4.6.5, Copyright); a photographer of one blank stands for
- * none. */
+/* Of rights there are photographer, NUL, editor, NUL (section 4.6.5, Copyright); a photographer of
+ * one blank stands for none. */
 static tg_str first_text(const block *b, const entry *e)
 {
     const char *p = (const char *)b->data + e->at;
@@ -119,8 +120,15 @@ static tg_str first_text(const block *b, const entry *e)
 typedef struct found {
     uint32_t orientation, unit;
     double x, y;
-    tg_str copyright;
+    tg_str text[TG_TEXTS];
 } found;
+
+static void take_text(const block *b, const entry *e, found *f)
+{
+    for (unsigned i = 0; i < TG_TEXTS; i++)
+        if (tg_text_tag(i) == e->tag && e->tag)
+            f->text[i] = first_text(b, e);
+}
 
 static void take(const block *b, const entry *e, found *f)
 {
@@ -137,10 +145,8 @@ static void take(const block *b, const entry *e, found *f)
     case TAG_RESOLUTION_UNIT:
         f->unit = whole(b, e);
         break;
-    case TAG_COPYRIGHT:
-        f->copyright = first_text(b, e);
-        break;
     default:
+        take_text(b, e, f);
         break;
     }
 }
@@ -171,8 +177,8 @@ static double as_dpi(double resolution, uint32_t unit)
 tg_exif tg_exif_read(const uint8_t *data, size_t n_bytes)
 {
     block b = {data, n_bytes, false};
-    found f = {.orientation = 1, .unit = UNIT_INCH, .copyright = TG_STR("")};
-    tg_exif exif = {.orientation = 1, .copyright = TG_STR("")};
+    found f = {.orientation = 1, .unit = UNIT_INCH};
+    tg_exif exif = {.orientation = 1};
 
     if (n_bytes < HEADER_BYTES || data[0] != data[1] || (data[0] != 'I' && data[0] != 'M'))
         return exif;
@@ -184,7 +190,7 @@ tg_exif tg_exif_read(const uint8_t *data, size_t n_bytes)
         exif.orientation = (uint8_t)f.orientation;
     exif.dpi_x = as_dpi(f.x, f.unit);
     exif.dpi_y = as_dpi(f.y, f.unit);
-    exif.copyright = f.copyright;
+    memcpy(exif.text, f.text, sizeof exif.text);
     return exif;
 }
 
@@ -213,18 +219,20 @@ static void put_ratio(tg_buf *out, double v)
 }
 
 /* Values of up to four bytes lie in the entry itself, left-justified. */
-static void put_copyright(tg_buf *out, tg_str text, uint32_t at)
+static void put_rights(tg_buf *out, tg_str text, uint32_t at)
 {
     uint32_t in_entry = 0;
 
     for (size_t i = 0; i < text.n && i < 4; i++)
         in_entry |= (uint32_t)(uint8_t)text.p[i] << 8 * i;
-    put_entry(out, TAG_COPYRIGHT, TYPE_ASCII, (uint32_t)text.n + 1, text.n < 4 ? in_entry : at);
+    put_entry(out, tg_text_tag(TG_TEXT_RIGHTS), TYPE_ASCII, (uint32_t)text.n + 1,
+              text.n < 4 ? in_entry : at);
 }
 
 void tg_exif_write(tg_buf *out, const tg_exif *exif)
 {
-    tg_str text = {exif->copyright.p, strnlen(exif->copyright.p, exif->copyright.n)};
+    tg_str rights = exif->text[TG_TEXT_RIGHTS];
+    tg_str text = {rights.p, rights.n ? strnlen(rights.p, rights.n) : 0};
     bool density =
         exif->dpi_x > 0 && exif->dpi_x <= MAX_DPI && exif->dpi_y > 0 && exif->dpi_y <= MAX_DPI;
     uint32_t entries = 3 * density + (text.n > 0);
@@ -240,7 +248,7 @@ void tg_exif_write(tg_buf *out, const tg_exif *exif)
         put_entry(out, TAG_RESOLUTION_UNIT, TYPE_SHORT, 1, UNIT_INCH);
     }
     if (text.n)
-        put_copyright(out, text, values + 16 * density);
+        put_rights(out, text, values + 16 * density);
     put(out, 0, 4); /* no further directory */
     if (density) {
         put_ratio(out, exif->dpi_x);

@@ -8,19 +8,20 @@
 #include <stdint.h>
 
 #include "tegula/buf.h"
-#include "tegula/str.h"
+#include "tegula/codec.h"
 
 typedef struct tg_exif {
-    uint8_t orientation; /* 1 .. 8; 1 when absent or nonsense */
-    double dpi_x, dpi_y; /* 0 = unknown */
-    tg_str copyright;    /* view into the block, of the first of its two texts, may be empty */
+    uint8_t orientation;   /* 1 .. 8; 1 when absent or nonsense */
+    double dpi_x, dpi_y;   /* 0 = unknown */
+    tg_str text[TG_TEXTS]; /* views into the block, n 0 where it has none; of rights the first of
+                              its two texts */
 } tg_exif;
 
 /* block: from the byte order mark on ("II" or "MM"). Hostile input: whatever is wrong counts as
  * absent. Never fails. */
 tg_exif tg_exif_read(const uint8_t *block, size_t n_bytes);
 
-/* Appends a block with the density and the copyright of exif where it has them, from the byte order
+/* Appends a block with the density and the rights of exif where it has them, from the byte order
  * mark on. Never an orientation. */
 void tg_exif_write(tg_buf *out, const tg_exif *exif);
 

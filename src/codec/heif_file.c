@@ -353,17 +353,6 @@ static void append_profile(const heif_file *h, size_t limit_bytes, tg_buf *out)
     heif_nclx_color_profile_free(nclx);
 }
 
-static void append_copyright(const heif_file *h, size_t limit_bytes, tg_buf *out)
-{
-    size_t start = out->len;
-    tg_buf block = {0};
-
-    tg_text_as_utf8(out, read_exif(h, &block).copyright);
-    if (out->len - start > limit_bytes)
-        out->len = start;
-    tg_buf_free(&block);
-}
-
 static void heif_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out)
 {
     const heif_file *h = (const heif_file *)img;
@@ -375,10 +364,15 @@ static void heif_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf
     case TG_BLOCK_XMP:
         append_metadata(h, "mime", "application/rdf+xml", limit_bytes, out);
         break;
-    case TG_BLOCK_COPYRIGHT:
-        append_copyright(h, limit_bytes, out);
-        break;
     }
+}
+
+static void heif_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    tg_buf block = {0};
+
+    tg_text_append(out, read_exif((const heif_file *)img, &block).text[which], limit_bytes);
+    tg_buf_free(&block);
 }
 
 static void heif_close(tg_image *img)
@@ -396,6 +390,7 @@ const tg_codec tg_heif_codec = {
     .rest = tg_flat_rest,
     .working_bytes = heif_working_bytes,
     .block = heif_block,
+    .text = heif_text,
     .close = heif_close,
 };
 #endif

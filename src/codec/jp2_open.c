@@ -7,6 +7,7 @@
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tegula/tile_cache.h"
+#include "text.h"
 
 #define MIN_TILE_PX    128 /* tiles of the codestream between these are offered as they are */
 #define MAX_TILE_PX    1024
@@ -163,16 +164,6 @@ static void append(const tg_j2k_source *s, size_t limit_bytes, tg_buf *out)
         out->len += (size_t)s->n_bytes;
 }
 
-static void append_copyright(const tg_jp2 *j, size_t limit_bytes, tg_buf *out)
-{
-    uint8_t block[MAX_EXIF_BYTES];
-    size_t n = tg_j2k_read_some(&j->info.exif, 0, block, sizeof block);
-    tg_exif exif = tg_exif_read(block, n);
-
-    if (exif.copyright.n <= limit_bytes)
-        tg_buf_str(out, exif.copyright);
-}
-
 static void jp2_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out)
 {
     const tg_jp2 *j = (const tg_jp2 *)img;
@@ -181,8 +172,15 @@ static void jp2_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf 
         append(&j->info.colour.profile, limit_bytes, out);
     else if (which == TG_BLOCK_XMP)
         append(&j->info.xmp, limit_bytes, out);
-    else if (which == TG_BLOCK_COPYRIGHT && j->info.exif.n_bytes)
-        append_copyright(j, limit_bytes, out);
+}
+
+static void jp2_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    const tg_jp2_info *info = &((const tg_jp2 *)img)->info;
+    uint8_t block[MAX_EXIF_BYTES];
+    size_t n = info->exif.n_bytes ? tg_j2k_read_some(&info->exif, 0, block, sizeof block) : 0;
+
+    tg_text_append(out, tg_exif_read(block, n).text[which], limit_bytes);
 }
 
 /* ---- opening ---- */
@@ -238,5 +236,6 @@ const tg_codec tg_jp2_codec = {
     .read = tg_jp2_read,
     .working_bytes = tg_jp2_working_bytes,
     .block = jp2_block,
+    .text = jp2_text,
     .close = jp2_close,
 };

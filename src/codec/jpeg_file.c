@@ -9,6 +9,7 @@
 #include "jpeg_read.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
+#include "text.h"
 
 /* libjpeg's row buffers, of all components, in rows of the picture. */
 #define BUFFERED_ROWS 96
@@ -203,10 +204,28 @@ static void jpeg_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf
     case TG_BLOCK_XMP:
         tg_part_append(j->header.xmp, img->fd, limit_bytes, out);
         break;
-    case TG_BLOCK_COPYRIGHT:
-        tg_part_append_copyright(j->header.exif, img->fd, limit_bytes, out);
-        break;
     }
+}
+
+#define MAX_SEGMENT_BYTES ((size_t)65533)
+
+static void append_comment(tg_part comment, int fd, size_t limit_bytes, tg_buf *out)
+{
+    tg_buf raw = {0};
+
+    tg_part_append(comment, fd, MAX_SEGMENT_BYTES, &raw);
+    tg_text_append(out, tg_buf_view(&raw), limit_bytes);
+    tg_buf_free(&raw);
+}
+
+static void jpeg_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    const tg_jpeg_header *h = &((const jpeg_file *)img)->header;
+
+    if (which == TG_TEXT_COMMENT)
+        append_comment(h->comment, img->fd, limit_bytes, out);
+    else
+        tg_part_append_text(h->exif, img->fd, which, limit_bytes, out);
 }
 
 static void jpeg_close(tg_image *img)
@@ -224,5 +243,6 @@ const tg_codec tg_jpeg_codec = {
     .rest = tg_flat_rest,
     .working_bytes = jpeg_working_bytes,
     .block = jpeg_block,
+    .text = jpeg_text,
     .close = jpeg_close,
 };

@@ -22,6 +22,7 @@ enum marker {
     SOI = 0xd8,
     EOI = 0xd9,
     SOS = 0xda,
+    COM = 0xfe,
     APP0 = 0xe0,
     APP1 = 0xe1,
     APP2 = 0xe2
@@ -174,6 +175,8 @@ bool tg_jpeg_header_read(int fd, uint64_t size_bytes, tg_jpeg_header *h, tg_err 
     while (next_segment(&w, &s)) {
         if (is_frame(s.marker) && !h->sof)
             take_frame(&w, &s, h);
+        else if (s.marker == COM && !h->comment.at)
+            h->comment = (tg_part){s.at, s.n};
         else
             take_application(&w, &s, h);
         if (s.marker != SOS)

@@ -18,6 +18,7 @@ typedef struct tg_jpeg_header {
     bool many_scans;                  /* libjpeg will hold all coefficients */
     double dpi_x, dpi_y;              /* of JFIF; 0 = unknown */
     tg_part exif, xmp;                /* behind their signatures */
+    tg_part comment;                  /* the first */
 } tg_jpeg_header;
 
 /* Reads up to the first scan. */

@@ -39,14 +39,11 @@ void tg_part_take_exif(tg_part part, tg_image *img)
     img->dpi_y = exif.dpi_y;
 }
 
-void tg_part_append_copyright(tg_part part, int fd, size_t limit_bytes, tg_buf *out)
+void tg_part_append_text(tg_part part, int fd, tg_text which, size_t limit_bytes, tg_buf *out)
 {
-    size_t start = out->len;
     tg_buf block = {0};
 
     load(part, fd, EXIF_MAX_BYTES, &block);
-    tg_text_as_utf8(out, tg_exif_read(block.data, block.len).copyright);
-    if (out->len - start > limit_bytes)
-        out->len = start;
+    tg_text_append(out, tg_exif_read(block.data, block.len).text[which], limit_bytes);
     tg_buf_free(&block);
 }

@@ -18,7 +18,7 @@ void tg_part_append(tg_part part, int fd, size_t limit_bytes, tg_buf *out);
  * front is read: the first directory lies there, behind it thumbnails. */
 void tg_part_take_exif(tg_part exif, tg_image *img);
 
-/* Appends the copyright of an Exif block as UTF-8. */
-void tg_part_append_copyright(tg_part exif, int fd, size_t limit_bytes, tg_buf *out);
+/* Appends a text of an Exif block, as codec->text does. */
+void tg_part_append_text(tg_part exif, int fd, tg_text which, size_t limit_bytes, tg_buf *out);
 
 #endif

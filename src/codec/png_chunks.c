@@ -129,16 +129,27 @@ static void keep_first(tg_part *part, const chunk *c)
         *part = (tg_part){c->at, c->n};
 }
 
+/* Of the registered ones (11.3.3.2). */
+static const char *const keywords[TG_TEXTS] = {
+    [TG_TEXT_RIGHTS] = "Copyright",        [TG_TEXT_TITLE] = "Title",
+    [TG_TEXT_DESCRIPTION] = "Description", [TG_TEXT_CREATOR] = "Author",
+    [TG_TEXT_DATE] = "Creation Time",      [TG_TEXT_SOFTWARE] = "Software",
+    [TG_TEXT_COMMENT] = "Comment",
+};
+
 static void take_text(int fd, const chunk *c, tg_png_header *h)
 {
     char keyword[KEYWORD_BYTES];
     size_t n = tg_read_up_to(fd, keyword, TG_MIN(sizeof keyword, (size_t)c->n), c->at);
 
-    if (n > 18 && memcmp(keyword, "XML:com.adobe.xmp", 18) == 0 && is(c, "iTXt")) {
+    if (n > 18 && memcmp(keyword, "XML:com.adobe.xmp", 18) == 0 && is(c, "iTXt"))
         keep_first(&h->xmp, c);
-    } else if (n > 10 && memcmp(keyword, "Copyright", 10) == 0 && !h->copyright.at) {
-        keep_first(&h->copyright, c);
-        memcpy(h->copyright_type, c->type, 4);
+    for (unsigned i = 0; i < TG_TEXTS; i++) {
+        size_t word = keywords[i] ? strlen(keywords[i]) + 1 : n;
+        if (n <= word || memcmp(keyword, keywords[i], word) != 0 || h->text[i].part.at)
+            continue;
+        keep_first(&h->text[i].part, c);
+        memcpy(h->text[i].type, c->type, 4);
     }
 }
 
@@ -278,16 +289,19 @@ void tg_png_xmp(int fd, const tg_png_header *h, size_t limit_bytes, tg_buf *out)
         append_itxt(fd, h->xmp, limit_bytes, out);
 }
 
-void tg_png_copyright(int fd, const tg_png_header *h, size_t limit_bytes, tg_buf *out)
+void tg_png_text(int fd, const tg_png_header *h, tg_text which, size_t limit_bytes, tg_buf *out)
 {
-    enum { KEYWORD = sizeof "Copyright" };
+    const char *type = h->text[which].type;
+    tg_part part = h->text[which].part;
     tg_buf raw = {0};
-    bool deflated = memcmp(h->copyright_type, "zTXt", 4) == 0;
+    bool deflated = memcmp(type, "zTXt", 4) == 0;
 
-    if (memcmp(h->copyright_type, "iTXt", 4) == 0)
-        append_itxt(fd, h->copyright, limit_bytes, &raw);
+    if (!part.at)
+        return;
+    if (memcmp(type, "iTXt", 4) == 0)
+        append_itxt(fd, part, limit_bytes, &raw);
     else
-        append_part(fd, h->copyright, KEYWORD + deflated, deflated, limit_bytes, &raw);
-    tg_text_as_utf8(out, tg_buf_view(&raw));
+        append_part(fd, part, strlen(keywords[which]) + 1 + deflated, deflated, limit_bytes, &raw);
+    tg_text_append(out, tg_buf_view(&raw), limit_bytes);
     tg_buf_free(&raw);
 }

@@ -27,18 +27,21 @@ typedef struct tg_png_header {
     uint8_t code_points[4]; /* cICP: primaries, transfer, matrix, full range */
     bool has_chromaticities;
     uint32_t chromaticity[8]; /* cHRM times 100000: white, red, green, blue; x, y */
-    tg_part icc, exif, xmp, copyright;
-    char copyright_type[4]; /* tEXt, zTXt or iTXt */
+    tg_part icc, exif, xmp;
+    struct {
+        tg_part part;
+        char type[4]; /* tEXt, zTXt or iTXt */
+    } text[TG_TEXTS];
 } tg_png_header;
 
 bool tg_png_is(const uint8_t *head, size_t n);
 bool tg_png_header_read(int fd, uint64_t size_bytes, tg_png_header *h, tg_err *err);
 
 /* Append the block, decompressed where need be, or nothing when it is damaged or longer than
- * limit_bytes. Copyright becomes UTF-8. */
+ * limit_bytes. Texts become UTF-8. */
 void tg_png_icc(int fd, const tg_png_header *h, size_t limit_bytes, tg_buf *out);
 void tg_png_xmp(int fd, const tg_png_header *h, size_t limit_bytes, tg_buf *out);
-void tg_png_copyright(int fd, const tg_png_header *h, size_t limit_bytes, tg_buf *out);
+void tg_png_text(int fd, const tg_png_header *h, tg_text which, size_t limit_bytes, tg_buf *out);
 
 /* Appends the ICC profile of the file: the embedded one as it stands, or one that cICP, gAMA and
  * cHRM amount to; nothing for sRGB, by whichever chunk. */

@@ -257,13 +257,17 @@ static void png_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf 
     case TG_BLOCK_XMP:
         tg_png_xmp(img->fd, h, limit_bytes, out);
         break;
-    case TG_BLOCK_COPYRIGHT:
-        if (h->copyright.at)
-            tg_png_copyright(img->fd, h, limit_bytes, out);
-        else
-            tg_part_append_copyright(h->exif, img->fd, limit_bytes, out);
-        break;
     }
+}
+
+static void png_file_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    const tg_png_header *h = &((const png_file *)img)->header;
+
+    if (h->text[which].part.at)
+        tg_png_text(img->fd, h, which, limit_bytes, out);
+    else
+        tg_part_append_text(h->exif, img->fd, which, limit_bytes, out);
 }
 
 static void png_close(tg_image *img)
@@ -281,5 +285,6 @@ const tg_codec tg_png_codec = {
     .rest = tg_flat_rest,
     .working_bytes = png_working_bytes,
     .block = png_block,
+    .text = png_file_text,
     .close = png_close,
 };

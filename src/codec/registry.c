@@ -126,6 +126,12 @@ void tg_image_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *o
         out->len = start;
 }
 
+void tg_image_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    if (img->codec->text)
+        img->codec->text(img, which, limit_bytes, out);
+}
+
 bool tg_image_find_range(tg_image *img, tg_err *err)
 {
     return !img->codec->find_range || img->codec->find_range(img, err);

@@ -3,10 +3,15 @@
 #define TEGULA_TEXT_H
 
 #include "tegula/buf.h"
-#include "tegula/str.h"
+#include "tegula/codec.h"
 
 /* Appends text as UTF-8: as it stands when it is that, otherwise taken as Latin-1, which is what
- * fields declared as ASCII hold in practice ("\xa9 1998"). Up to the first NUL. */
-void tg_text_as_utf8(tg_buf *out, tg_str text);
+ * fields declared as ASCII hold in practice ("\xa9 1998"). Up to the first NUL, without the blanks
+ * around it. Nothing when that is longer than limit_bytes. */
+void tg_text_append(tg_buf *out, tg_str text, size_t limit_bytes);
+
+/* The tag that holds it in a directory of TIFF or Exif (TIFF 6.0, section 8; CIPA DC-008, 4.6.4); 0
+ * = none does. */
+uint32_t tg_text_tag(tg_text which);
 
 #endif

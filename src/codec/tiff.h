@@ -297,6 +297,7 @@ bool tg_tiff_read(tg_image *img, unsigned level, unsigned k, tg_rect rect, void 
                   size_t dst_stride, tg_err *err);
 uint64_t tg_tiff_working_bytes(const tg_image *img, unsigned level, unsigned k, tg_rect rect);
 void tg_tiff_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out);
+void tg_tiff_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out);
 bool tg_tiff_stored_tile(tg_image *img, unsigned level, uint32_t col, uint32_t row, tg_buf *out,
                          tg_err *err);
 

@@ -1,4 +1,4 @@
-/* ICC profile, XMP packet and copyright of a TIFF file, from the largest level that has one. */
+/* ICC profile, XMP packet and texts of a TIFF file, from the largest level that has one. */
 #include <string.h>
 
 #include "text.h"
@@ -25,34 +25,34 @@ static bool find_text(TIFF *tif, uint32_t tag, tg_str *found)
     return true;
 }
 
-static bool find(TIFF *tif, tg_block which, tg_str *found)
+/* False when no level has it; a level that cannot be read has nothing. */
+static bool find(tg_image *img, uint32_t tag, bool text, tg_str *found)
 {
-    switch (which) {
-    case TG_BLOCK_ICC:
-        return find_bytes(tif, TIFFTAG_ICCPROFILE, found);
-    case TG_BLOCK_XMP:
-        return find_bytes(tif, TIFFTAG_XMLPACKET, found);
-    case TG_BLOCK_COPYRIGHT:
-        return find_text(tif, TIFFTAG_COPYRIGHT, found);
+    for (unsigned i = 0; i < img->n_levels; i++) {
+        tg_err ignored = {0};
+        tg_tiff_file *f = tg_tiff_level_file((tg_tiff *)img, i, 0, &ignored);
+
+        if (f && (text ? find_text(f->tif, tag, found) : find_bytes(f->tif, tag, found)))
+            return true;
     }
     return false;
 }
 
 void tg_tiff_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *out)
 {
-    for (unsigned i = 0; i < img->n_levels; i++) {
-        tg_err ignored = {0};
-        tg_tiff_file *f = tg_tiff_level_file((tg_tiff *)img, i, 0, &ignored);
-        tg_str found;
+    static const uint32_t tags[] = {
+        [TG_BLOCK_ICC] = TIFFTAG_ICCPROFILE, [TG_BLOCK_XMP] = TIFFTAG_XMLPACKET};
+    tg_str found;
 
-        if (!f || !find(f->tif, which, &found))
-            continue;
-        if (found.n > limit_bytes)
-            return;
-        if (which == TG_BLOCK_COPYRIGHT)
-            tg_text_as_utf8(out, found);
-        else
-            tg_buf_append(out, found.p, found.n);
-        return;
-    }
+    if (find(img, tags[which], false, &found) && found.n <= limit_bytes)
+        tg_buf_append(out, found.p, found.n);
+}
+
+void tg_tiff_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    uint32_t tag = tg_text_tag(which);
+    tg_str found;
+
+    if (tag && find(img, tag, true, &found))
+        tg_text_append(out, found, limit_bytes);
 }

@@ -230,6 +230,7 @@ const tg_codec tg_tiff_codec = {
     .stored_tile = tg_tiff_stored_tile,
     .working_bytes = tg_tiff_working_bytes,
     .block = tg_tiff_block,
+    .text = tg_tiff_text,
     .find_range = tg_tiff_find_range,
     .georef = tg_tiff_georef,
     .rest = tiff_rest,

@@ -250,10 +250,12 @@ static void webp_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf
     case TG_BLOCK_XMP:
         tg_part_append(h->xmp, img->fd, limit_bytes, out);
         break;
-    case TG_BLOCK_COPYRIGHT:
-        tg_part_append_copyright(h->exif, img->fd, limit_bytes, out);
-        break;
     }
+}
+
+static void webp_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    tg_part_append_text(((const webp_file *)img)->header.exif, img->fd, which, limit_bytes, out);
 }
 
 static void webp_close(tg_image *img)
@@ -271,5 +273,6 @@ const tg_codec tg_webp_codec = {
     .rest = tg_flat_rest,
     .working_bytes = webp_working_bytes,
     .block = webp_block,
+    .text = webp_text,
     .close = webp_close,
 };

@@ -125,20 +125,54 @@ static void put_basic(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out
     put_colorspace(o, f, out);
 }
 
-static void put_rights(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
+static const char *const text_names[TG_TEXTS] = {
+    [TG_TEXT_RIGHTS] = "rights",   [TG_TEXT_TITLE] = "title", [TG_TEXT_DESCRIPTION] = "description",
+    [TG_TEXT_CREATOR] = "creator", [TG_TEXT_DATE] = "date",   [TG_TEXT_SOFTWARE] = "software",
+    [TG_TEXT_MAKE] = "make",       [TG_TEXT_MODEL] = "model", [TG_TEXT_COMMENT] = "comment",
+};
+
+static void put_text(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 {
-    (void)o;
-    tg_buf_str(out, f->rights);
-    if (f->rights.n)
+    for (unsigned i = 0; i < TG_TEXTS; i++) {
+        if (!f->text[i].n || !tg_str_eq_nocase(o->name, tg_str_of(text_names[i])))
+            continue;
+        tg_buf_str(out, f->text[i]);
         tg_buf_z(out, "\r\n");
+    }
 }
 
-/* A text that no codec delivers. */
+/* A text that no format holds. */
 static void put_absent(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 {
     (void)o;
     (void)f;
     (void)out;
+}
+
+/* The names of IIP 1.0.5 for some of them, as older clients know them; the lines say how many bytes
+ * follow the colon. */
+static const struct old_text {
+    const char *name;
+    tg_text text;
+} old_texts[] = {{"copyright", TG_TEXT_RIGHTS},
+                 {"subject", TG_TEXT_DESCRIPTION},
+                 {"author", TG_TEXT_CREATOR},
+                 {"create-dtm", TG_TEXT_DATE},
+                 {"app-name", TG_TEXT_SOFTWARE}};
+
+static bool tells(tg_str object, const struct old_text *old)
+{
+    return tg_str_eq_nocase(object, TG_STR("Summary-info")) ||
+           tg_str_eq_nocase(object, tg_str_of(old->name));
+}
+
+static void put_old_text(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
+{
+    for (size_t i = 0; i < sizeof old_texts / sizeof old_texts[0]; i++) {
+        tg_str text = f->text[old_texts[i].text];
+        if (text.n && tells(o->name, &old_texts[i]))
+            tg_buf_printf(out, "%s/%zu:%.*s\r\n", old_texts[i].name, text.n, TG_STR_ARG(text));
+    }
 }
 
 static void put_xmp(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
@@ -149,11 +183,15 @@ static void put_xmp(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 
 static void put_metadata(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 {
+    const char *separator = "";
     (void)o;
     tg_buf_z(out, "{");
-    if (f->rights.n) {
-        tg_buf_z(out, "\"rights\": ");
-        tg_json_string(out, f->rights);
+    for (unsigned i = 0; i < TG_TEXTS; i++) {
+        if (!f->text[i].n)
+            continue;
+        tg_buf_printf(out, "%s\"%s\": ", separator, text_names[i]);
+        tg_json_string(out, f->text[i]);
+        separator = ", ";
     }
     tg_buf_z(out, "}");
 }
@@ -187,22 +225,27 @@ static const struct object {
     {"Min-Max-sample-values", put_sample_values, TG_IIP_NETFPX, false},
     {"DPI", put_dpi, TG_IIP_NETFPX, false},
     {"Basic-info", put_basic, TG_IIP_NETFPX, false},
-    {"Summary-info", put_rights, TG_IIP_PLAIN, false},
-    {"rights", put_rights, TG_IIP_PLAIN, false},
-    {"title", put_absent, TG_IIP_PLAIN, false},
-    {"description", put_absent, TG_IIP_PLAIN, false},
-    {"creator", put_absent, TG_IIP_PLAIN, false},
+    {"Summary-info", put_old_text, TG_IIP_NETFPX, false},
+    {"copyright", put_old_text, TG_IIP_NETFPX, false},
+    {"subject", put_old_text, TG_IIP_NETFPX, false},
+    {"author", put_old_text, TG_IIP_NETFPX, false},
+    {"create-dtm", put_old_text, TG_IIP_NETFPX, false},
+    {"app-name", put_old_text, TG_IIP_NETFPX, false},
+    {"rights", put_text, TG_IIP_PLAIN, false},
+    {"title", put_text, TG_IIP_PLAIN, false},
+    {"description", put_text, TG_IIP_PLAIN, false},
+    {"creator", put_text, TG_IIP_PLAIN, false},
     {"keywords", put_absent, TG_IIP_PLAIN, false},
-    {"comment", put_absent, TG_IIP_PLAIN, false},
+    {"comment", put_text, TG_IIP_PLAIN, false},
     {"last-author", put_absent, TG_IIP_PLAIN, false},
     {"rev-number", put_absent, TG_IIP_PLAIN, false},
     {"edit-time", put_absent, TG_IIP_PLAIN, false},
     {"last-printed", put_absent, TG_IIP_PLAIN, false},
-    {"date", put_absent, TG_IIP_PLAIN, false},
+    {"date", put_text, TG_IIP_PLAIN, false},
     {"last-save-dtm", put_absent, TG_IIP_PLAIN, false},
-    {"software", put_absent, TG_IIP_PLAIN, false},
-    {"make", put_absent, TG_IIP_PLAIN, false},
-    {"model", put_absent, TG_IIP_PLAIN, false},
+    {"software", put_text, TG_IIP_PLAIN, false},
+    {"make", put_text, TG_IIP_PLAIN, false},
+    {"model", put_text, TG_IIP_PLAIN, false},
     {"scale", put_absent, TG_IIP_PLAIN, false},
     {"xmp", put_xmp, TG_IIP_XML, false},
     {"metadata", put_metadata, TG_IIP_JSON, false},
@@ -241,6 +284,17 @@ bool tg_iip_object_is_general(tg_str name)
 bool tg_iip_object_is_known(tg_str name)
 {
     return find(name) != NULL;
+}
+
+unsigned tg_iip_object_texts(tg_str name)
+{
+    unsigned texts = 0;
+    bool all = tg_str_eq_nocase(name, TG_STR("metadata"));
+    for (unsigned i = 0; i < TG_TEXTS; i++)
+        texts |= (unsigned)(all || tg_str_eq_nocase(name, tg_str_of(text_names[i]))) << i;
+    for (size_t i = 0; i < sizeof old_texts / sizeof old_texts[0]; i++)
+        texts |= (unsigned)tells(name, &old_texts[i]) << old_texts[i].text;
+    return texts;
 }
 
 void tg_iip_object_text(const tg_iip_object *object, const tg_iip_facts *facts, tg_buf *out,

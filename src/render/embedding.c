@@ -1,13 +1,6 @@
 #include "render/embedding.h"
 
-#define MAX_XMP_BYTES       ((size_t)1 << 20)
-#define MAX_COPYRIGHT_BYTES 4096
-
-static tg_str block(tg_image *image, tg_block which, size_t limit_bytes, tg_buf *out)
-{
-    tg_image_block(image, which, limit_bytes, out);
-    return tg_buf_view(out);
-}
+#define MAX_XMP_BYTES ((size_t)1 << 20)
 
 void tg_embedding_gather(tg_embedding *e, const tg_config *config, const tg_plan *plan,
                          tg_image *image)
@@ -16,8 +9,10 @@ void tg_embedding_gather(tg_embedding *e, const tg_config *config, const tg_plan
     if (plan->keeps_profile)
         e->embed.icc = tg_colour_profile(image->colour);
     if (config->keep_metadata) {
-        e->embed.xmp = block(image, TG_BLOCK_XMP, MAX_XMP_BYTES, &e->xmp);
-        e->embed.copyright = block(image, TG_BLOCK_COPYRIGHT, MAX_COPYRIGHT_BYTES, &e->copyright);
+        tg_image_block(image, TG_BLOCK_XMP, MAX_XMP_BYTES, &e->xmp);
+        tg_image_text(image, TG_TEXT_RIGHTS, TG_MAX_RIGHTS_BYTES, &e->copyright);
+        e->embed.xmp = tg_buf_view(&e->xmp);
+        e->embed.copyright = tg_buf_view(&e->copyright);
     }
     if (e->embed.copyright.n == 0)
         e->embed.copyright = tg_str_of(config->copyright);

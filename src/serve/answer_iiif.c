@@ -64,8 +64,6 @@ static bool answer_image(tg_service *s, const tg_request *request, tg_iiif *iiif
                              iiif->identifier, r, err);
 }
 
-#define MAX_COPYRIGHT_BYTES 4096
-
 /* The service has one resolution for both axes (IIIF Physical Dimensions 1.0): none where the
  * pixels are not square. */
 static double square_dpi(const tg_image *image)
@@ -82,7 +80,7 @@ static void write_info(tg_service *s, tg_image *image, int version, tg_str id, t
                            .color = image->fmt.channels >= 3,
                            .dpi_x = square_dpi(image)};
     tg_buf copyright = {0};
-    tg_image_block(image, TG_BLOCK_COPYRIGHT, MAX_COPYRIGHT_BYTES, &copyright);
+    tg_image_text(image, TG_TEXT_RIGHTS, TG_MAX_RIGHTS_BYTES, &copyright);
     facts.copyright = tg_buf_view(&copyright);
     tg_limits_from_config(s->config, facts.width_px, facts.height_px, &limits);
     tg_iiif_advertised_tile(image->tiled, tg_image_tile_width_px(image),

@@ -2,19 +2,36 @@
 
 #include "tegula/num.h"
 
-#define MAX_RIGHTS_BYTES 4096
-#define MAX_XMP_BYTES    ((size_t)1 << 20)
+#define MAX_TEXT_BYTES ((size_t)64 << 10) /* slide scanners describe much */
+#define MAX_XMP_BYTES  ((size_t)1 << 20)
 
 /* ---- facts ---- */
 
-static tg_str block(tg_service *s, tg_image *image, tg_block which, size_t limit_bytes)
+static tg_str keep(tg_service *s, tg_buf *text)
 {
-    tg_buf text = {0};
-    tg_image_block(image, which, limit_bytes, &text);
-    tg_str view = tg_buf_view(&text);
+    tg_str view = tg_buf_view(text);
     tg_str kept = {tg_arena_strdup(s->arena, view), view.n};
-    tg_buf_free(&text);
+    tg_buf_free(text);
     return kept;
+}
+
+static void put_xmp(tg_service *s, tg_image *image, tg_iip_facts *f)
+{
+    tg_buf packet = {0};
+    tg_image_block(image, TG_BLOCK_XMP, MAX_XMP_BYTES, &packet);
+    f->xmp = keep(s, &packet);
+}
+
+static void put_texts(tg_service *s, unsigned wanted, tg_image *image, tg_iip_facts *f)
+{
+    for (unsigned i = 0; i < TG_TEXTS; i++) {
+        tg_buf text = {0};
+        if (wanted & 1u << i)
+            tg_image_text(image, i, MAX_TEXT_BYTES, &text);
+        f->text[i] = keep(s, &text);
+    }
+    if (!f->text[TG_TEXT_RIGHTS].n && wanted & 1u << TG_TEXT_RIGHTS)
+        f->text[TG_TEXT_RIGHTS] = tg_str_of(s->config->copyright);
 }
 
 static void put_levels(const tg_image *image, tg_iip_facts *f)
@@ -77,14 +94,8 @@ static void put_costly(tg_service *s, const tg_iip_object *o, tg_image *image, t
         tg_str_eq_nocase(o->name, TG_STR("stack")))
         put_views(s, o, f);
     if (tg_str_eq_nocase(o->name, TG_STR("xmp")))
-        f->xmp = block(s, image, TG_BLOCK_XMP, MAX_XMP_BYTES);
-    if (tg_str_eq_nocase(o->name, TG_STR("rights")) ||
-        tg_str_eq_nocase(o->name, TG_STR("metadata")) ||
-        tg_str_eq_nocase(o->name, TG_STR("Summary-info"))) {
-        f->rights = block(s, image, TG_BLOCK_COPYRIGHT, MAX_RIGHTS_BYTES);
-        if (!f->rights.n)
-            f->rights = tg_str_of(s->config->copyright);
-    }
+        put_xmp(s, image, f);
+    put_texts(s, tg_iip_object_texts(o->name), image, f);
 }
 
 static void gather_facts(tg_service *s, const tg_iip_object *o, tg_image *image, tg_iip_facts *f)

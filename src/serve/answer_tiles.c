@@ -45,7 +45,7 @@ static void put_tilejson(tg_service *s, const tg_request *request, tg_str base,
                          const tg_source *source, tg_response *r)
 {
     tg_buf rights = {0};
-    tg_image_block(source->image, TG_BLOCK_COPYRIGHT, MAX_RIGHTS_BYTES, &rights);
+    tg_image_text(source->image, TG_TEXT_RIGHTS, TG_MAX_RIGHTS_BYTES, &rights);
     tg_tilejson about = {.base = base,
                          .name = tiles->identifier,
                          .attribution =

@@ -69,7 +69,8 @@ class Iipsrv:
 
 # -- what is asked
 
-RAMP, JPEG, GRAY, DEEP, LOW, JP2 = ("iipsrv-" + name for name in ("ramp.tif", "jpeg.tif", "gray.tif", "deep.tif", "low.tif", "j.jp2"))
+RAMP, JPEG, GRAY, DEEP, LOW, WORDS, JP2 = ("iipsrv-" + name for name in (
+    "ramp.tif", "jpeg.tif", "gray.tif", "deep.tif", "low.tif", "words.tif", "j.jp2"))
 
 
 def smooth(w, h):
@@ -84,6 +85,8 @@ def make_files():
     fixture.pyramid(GRAY, lambda: fixture.gray(700, 500))
     fixture.pyramid(DEEP, lambda: fixture.gray(700, 500, 65535))
     fixture.pyramid(LOW, lambda: (smooth(700, 500) * .4 + 40).astype(numpy.uint8))
+    fixture.pyramid(WORDS, lambda: fixture.ramp(300, 200), tags={
+        tag: (2, b"text %d\0" % tag) for tag in (269, 270, 271, 272, 305, 306, 315, 33432)})
     kinds.by_pillow(JP2, smooth(700, 500), "JPEG2000", num_resolutions=4)
 
 
@@ -91,6 +94,7 @@ OBJECTS = ["obj=IIP,1.0&obj=Max-size&obj=Tile-size&obj=Resolution-number&obj=Res
            "obj=IIP-server&obj=IIP-opt-comm&obj=IIP-opt-obj", "obj=Max-size&obj=IIP,1.0", "obj=Basic-info",
            "obj=Colorspace,*,*", "obj=Horizontal-views&obj=Vertical-views", "obj=Min-Max-sample-values",
            "obj=Bits-per-channel", "ROT=90&obj=Max-size", "ROT=270&obj=Max-size", "obj=resolutions&OBJ=TILE-SIZE"]
+TEXTS = ["obj=Summary-info", "obj=copyright", "obj=subject", "obj=author", "obj=create-dtm", "obj=app-name&obj=Max-size"]
 TILES = ["JTL=0,0", "JTL=1,1", "JTL=2,5", "jtl=2,0", "&JTL=1,0&", "JTL=1,0&JTL=0,0", "JTL=1,0?1712345678901", "CNT=1.5&JTL=2,1",
          "CNT=0&JTL=0,0", "GAM=2&JTL=2,1", "GAM=.45&JTL=2,1", "GAM=0&JTL=0,0", "INV&JTL=1,0", "inv=1&JTL=1,0", "CMP=HOT&JTL=1,0",
          "CMP=COLD&JTL=1,0", "CMP=JET&JTL=1,0", "CMP=RED&JTL=1,0", "CMP=GREEN&JTL=1,0", "CMP=BLUE&JTL=1,0", "CMP=none&JTL=1,0",
@@ -152,6 +156,7 @@ INTENDED = [
     (RAMP, "obj=foo&obj=Max-size", 200, 400, "an unknown object does not take the others away"),
     (RAMP, "obj=dpi&obj=Max-size", 200, 400, "objects that version 1.1 does not have"),
     (RAMP, "obj=summary-info", 200, 400, "texts that the file does not have are empty rather than an error"),
+    (WORDS, "obj=title&obj=description&obj=make&obj=metadata", 200, 400, "the names that later versions have"),
     (JP2, "obj=Resolutions", 200, 200, "halves are rounded up, as the codestream has them; one more where that does not fit a tile"),
     (JP2, "JTL=1,0", 200, 200, "tiles at the edge have the size of what is there, rather than a margin"),
 ]
@@ -229,6 +234,7 @@ def requests():
     """(query, how to compare the replies, limits)."""
     for name in (RAMP, JPEG, GRAY, DEEP):
         yield from about(name, OBJECTS, compare_text)
+    yield from about(WORDS, TEXTS, compare_text)
     for name in (JPEG, GRAY, DEEP):
         yield from about(name, TILES, compare_pictures, 2, 12)
     yield from about(JPEG, OF_COLOURS, compare_pictures, 2, 12)
