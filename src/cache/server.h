@@ -1,6 +1,12 @@
 /* One memcached server: whether it is there, and what it is asked, in the meta protocol (memcached
  * 1.6). No request ever waits for a connection: one that is lost is made anew beside the requests,
- * and counts only once the server has answered on it. */
+ * and counts only once the server has answered on it.
+ *
+ * Not over libmemcached: 1.1.4 knows the text and binary protocols, in which "get it, or the lock"
+ * takes two round trips, and it cannot leave a server alone that accepts connections and answers
+ * nothing. With both its timeouts at 40 ms and every limit of failures and timeouts at 1, each of
+ * ten calls to a stopped memcached cost 40 ms, over TCP and Unix sockets, also 2 s later; two did
+ * when the network was cut. Here one does, and none when it was so from the start. */
 #ifndef TEGULA_CACHE_SERVER_H
 #define TEGULA_CACHE_SERVER_H
 
