@@ -1,4 +1,6 @@
 """The pictures and files that viewers are shown."""
+import math
+
 import numpy
 
 import fixture
@@ -18,6 +20,10 @@ def photo(w, h):
     return numpy.clip(numpy.round(pixels), 0, 255).astype(numpy.uint8)
 
 
+HALF_M = 20037508.342789244  # EPSG:3857: from the middle of the world to its edge
+TILE_PX = 256
+
+
 class Source:
     """A file, and the picture that it was made from."""
 
@@ -25,9 +31,31 @@ class Source:
         self.name, self.picture = name, picture
         self.h, self.w = picture.shape[:2]
 
+    def place(self):
+        """Where XYZ tiles show it, if it says nothing of that: (zoom of full size, left, top), in its pixels from
+        the top left corner of the world."""
+        return max(0, math.ceil(math.log2(max(self.w, self.h) / TILE_PX))), 0, 0
+
+
+class Map(Source):
+    """A GeoTIFF whose pixels are those of tiles of a zoom, from such a pixel of the world on."""
+
+    ZOOM, LEFT_PX, TOP_PX = 14, 2170 * TILE_PX + 38, 1420 * TILE_PX + 200
+
+    def __init__(self, name, picture):
+        px_m = 2 * HALF_M / 2 ** self.ZOOM / TILE_PX
+        web_mercator = (1024, 0, 1, 1, 3072, 0, 1, 3857)
+        super().__init__(fixture.pyramid(name, picture, compression=fixture.JPEG, quality=90, tags={
+            33550: (12, (px_m, px_m, 0.0)),
+            33922: (12, (0.0, 0.0, 0.0, self.LEFT_PX * px_m - HALF_M, HALF_M - self.TOP_PX * px_m, 0.0)),
+            34735: (3, (1, 1, 0, 2) + web_mercator)}), picture)
+
+    def place(self):
+        return self.ZOOM, self.LEFT_PX, self.TOP_PX
+
 
 # Sizes are no powers of two; that of "edge" leaves tiles of one pixel.
-_SIZES = {"deflate": (2350, 1777), "jpeg": (2023, 1600), "edge": (1025, 1281), "jp2": (1501, 1103), "plain": (1300, 1750)}
+_SIZES = {"deflate": (2350, 1777), "jpeg": (2023, 1600), "edge": (1025, 1281), "jp2": (1501, 1103), "plain": (1300, 1750), "map": (1900, 1500)}
 _made = {}
 
 
@@ -42,8 +70,8 @@ def _file(kind, picture):
 
 
 def source(kind):
-    """deflate, jpeg, edge: pyramids; jp2: JPEG 2000; plain: JPEG, all in one piece."""
+    """deflate, jpeg, edge: pyramids; jp2: JPEG 2000; plain: JPEG, all in one piece; map: GeoTIFF."""
     if kind not in _made:
         picture = photo(*_SIZES[kind])
-        _made[kind] = Source(_file(kind, picture), picture)
+        _made[kind] = Map("viewer-map.tif", picture) if kind == "map" else Source(_file(kind, picture), picture)
     return _made[kind]

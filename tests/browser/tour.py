@@ -17,11 +17,12 @@ WAVELET_DB = 24
 
 def tiles_in_view(img, x, y, canvas, tile):
     """(column, row) of the tiles of the last level that a canvas shows at full size."""
-    def span(centre, length, end):
-        first = max(0, centre - length / 2)
-        last = min(end, centre + length / 2)
+    def span(centre, length, end, before):
+        first = max(0, centre - length / 2) + before
+        last = min(end, centre + length / 2) + before
         return range(int(first // tile), math.ceil(last / tile))
-    return [(column, row) for row in span(y, canvas[3], img.h) for column in span(x, canvas[2], img.w)]
+    left, top = (v % tile for v in img.place()[1:])  # of the first tile, before the picture begins
+    return [(column, row) for row in span(y, canvas[3], img.h, top) for column in span(x, canvas[2], img.w, left)]
 
 
 # A pattern of what names a tile of the last level in its address.
@@ -44,6 +45,13 @@ def _halvings(img, tile):
 
 def zoomify_tile(img, column, row, tile):
     return r"/%d-%d-%d\.jpg$" % (_halvings(img, tile), column, row)
+
+
+def xyz_tile(img, column, row, tile):
+    """On a screen with twice as many pixels, tiles of 512 of the zoom before."""
+    zoom, left, top = img.place()
+    twice = tile == 512
+    return r"/%d/%d/%d%s\." % (zoom - twice, left // tile + column, top // tile + row, "@2x" if twice else "")
 
 
 def iip_tile(img, column, row, tile):
@@ -79,6 +87,7 @@ class Tour:
         if not self.powers_of_two:
             self.look(w // 2 + 7, h // 2 - 5, .22, self.level_db)
         for x, y in ((w - 220, h - 150), (w // 2, h // 2)):
+            x, y = (v // self.ratio * self.ratio for v in (x, y))  # whole pixels of the page
             self.look(x, y, 1, self.full_db)
             self.last_level(x, y)
 

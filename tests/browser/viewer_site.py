@@ -10,7 +10,7 @@ import packages
 import server
 
 PAGES = os.path.join(packages.HERE, "pages")
-SETTINGS = {"URI_MAP": "iiif=>IIIF, dz=>DeepZoom, zf=>Zoomify", "CORS": "*"}
+SETTINGS = {"URI_MAP": "iiif=>IIIF, dz=>DeepZoom, zf=>Zoomify, xyz=>XYZ", "CORS": "*"}
 IIP = "/fcgi-bin/iipsrv.fcgi"
 
 PAGE_SERVER = """
@@ -49,7 +49,7 @@ class ViewerSite(server.Site):
         only_iiif = "location /iiif/ {"
         assert only_iiif in text, "nginx/conf.d/tegula.conf no longer says " + only_iiif
         with open(os.path.join(conf, "tegula.conf"), "w") as f:
-            f.write(text.replace(only_iiif, "location ~ ^/(iiif|dz|zf|fcgi-bin)/ {"))
+            f.write(text.replace(only_iiif, "location ~ ^/(iiif|dz|zf|xyz|fcgi-bin)/ {"))
         with open(os.path.join(conf, "pages.conf"), "w") as f:
             f.write(PAGE_SERVER % (self.page_port, self.pages, os.path.join(packages.folder(), "node_modules")))
 

@@ -18,6 +18,9 @@ async function xmlRoot(url) {
     return new DOMParser().parseFromString(await reply.text(), 'application/xml').documentElement;
 }
 
+// Pixel x, y of the image in metres of EPSG:3857, by what the query says of its place.
+const onMap = (x, y) => [+asked.west + x * asked.metres, asked.north - y * asked.metres];
+
 // In OpenSeadragon's terms, for each viewer that is made of it.
 function openSeadragonView(viewer, x, y, scale) {
     const image = viewer.world.getItemAt(0);
