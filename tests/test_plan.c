@@ -463,6 +463,48 @@ static void test_processing(const tg_config *config)
     CHECK(!tg_plan_make(config, &image, &job, &plan, &err) && err.kind == TG_ERR_BAD_REQUEST);
 }
 
+/* Places that may reach beyond the image; the result is as large as asked for all the same. */
+static void test_free_regions(const tg_config *config)
+{
+    static const struct {
+        double x, y, side; /* of the image, shown as 256 x 256 */
+        unsigned level;
+        tg_rect window, part; /* of the level; of the result, which holds image */
+        bool resample;
+    } rows[] = {
+        {256, 0, 256, 0, {256, 0, 256, 256}, {0, 0, 256, 256}, false},
+        {0, 512, 512, 1, {0, 256, 256, 256}, {0, 0, 256, 256}, false},
+        /* 128 px to the left there is nothing, from 1024 on neither: in halves 192 x 128 are left
+         */
+        {-128, 768, 512, 1, {0, 384, 192, 128}, {64, 0, 192, 128}, false},
+        {-1024, -1024, 4096, 2, {0, 0, 64, 64}, {64, 64, 64, 64}, false}, /* the decoder reduces
+                                                                             further */
+        /* Lanczos with three lobes looks at three pixels on either side; the image begins at 0 */
+        {.5, 256, 256, 0, {0, 256, 259, 256}, {0, 0, 256, 256}, true},
+    };
+    tg_image image = pyramid(1024, 1024, 256, false);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tg_plan plan;
+        tg_err err = {0};
+        tg_job job = {.region = TG_REGION_FREE,
+                      .rx = rows[i].x,
+                      .ry = rows[i].y,
+                      .rw = rows[i].side,
+                      .rh = rows[i].side,
+                      .w = 256,
+                      .h = 256};
+        CHECK(tg_plan_make(config, &image, &job, &plan, &err));
+        CHECK_ROW(__LINE__, plan.level == rows[i].level && plan.resample == rows[i].resample,
+                  "row %zu: level %u, resample %d", i, plan.level, plan.resample);
+        tg_geometry *g = &plan.geometry;
+        bool fills = rows[i].part.w == 256 && rows[i].part.h == 256;
+        CHECK_INT(g->canvas.width_px, fills ? 0 : 256);
+        CHECK_INT(g->canvas.height_px, fills ? 0 : 256);
+        check_rect(__LINE__, (tg_rect){g->canvas.x, g->canvas.y, g->w, g->h}, rows[i].part);
+        check_rect(__LINE__, plan.window, rows[i].window);
+    }
+}
+
 int main(void)
 {
     tg_config config;
@@ -475,5 +517,6 @@ int main(void)
     test_oversampling(&config);
     test_resolutions(&config);
     test_processing(&config);
+    test_free_regions(&config);
     return check_done();
 }

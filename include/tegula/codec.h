@@ -160,6 +160,9 @@ struct tg_image {
 /* The registry, most specific first, NULL-terminated. */
 extern const tg_codec *const tg_codecs[];
 
+/* Names of those whose library was missing when this was built, NULL-terminated. */
+extern const char *const tg_codecs_missing[];
+
 /* Opens by magic bytes: reads the head of fd, asks every codec. TG_ERR_NOT_IMAGE when none knows it
  * (also for an empty file). fd is taken on success and left open for the caller on failure.
  * options: NULL = strict, all layers. */

@@ -250,6 +250,8 @@ static bool avif_finish(tg_encoder *e, tg_err *err)
         return true;
     if (result == AVIF_RESULT_OUT_OF_MEMORY)
         return tg_fail(err, TG_ERR_BUSY, "out of memory");
+    if (result == AVIF_RESULT_NO_CODEC_AVAILABLE)
+        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "libavif has no coder for AV1 on this host");
     tg_fail(err, TG_ERR_INTERNAL, "the image cannot be written as AVIF");
     return tg_fail_detail(err, "libavif: %s", avifResultToString(result));
 }

@@ -23,6 +23,16 @@ const tg_codec *const tg_codecs[] = {
     NULL,
 };
 
+const char *const tg_codecs_missing[] = {
+#ifndef HAVE_GIF
+    "GIF",
+#endif
+#ifndef HAVE_HEIF
+    "HEIF",
+#endif
+    NULL,
+};
+
 #define HEAD_BYTES 64
 
 /* With the names of what would have been read. */

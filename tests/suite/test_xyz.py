@@ -1,5 +1,7 @@
 """XYZ tiles and TileJSON of plain images: every tile against the picture, cut and padded on its own."""
 import math
+import os
+import subprocess
 
 import numpy
 
@@ -143,6 +145,42 @@ def test_twice():
     got = site().get("/xyz/%s/2/1/1@2x.png" % name).pixels()
     assert got.shape == (512, 512, 3)
     assert fixture.psnr(fixture.reduced(got, (256, 256)), picture[256:512, 256:512]) > 35
+
+
+def test_formats_with_alpha():
+    """Without loss each is the same as PNG; so is its clear rim."""
+    name = fixture.pyramid("xyz-ceil.tif", smooth(1537, 1025), ceil=True)
+    exact = site(WEBP_QUALITY=-1, AVIF_QUALITY=-1)
+    formats = site().get("/iiif/3/%s/info.json" % name).json()["extraFormats"]
+    for tile in ("0/0/0", "1/0/0", "3/1/1", "3/6/4"):
+        want = rgba(site().get("/xyz/%s/%s.png" % (name, tile)).pixels())
+        for form in ("webp", "avif"):
+            reply = exact.get("/xyz/%s/%s.%s" % (name, tile, form))
+            if form not in formats:
+                assert reply.status == 501
+                continue
+            assert reply.status == 200 and reply.type() == "image/" + form
+            got = rgba(reply.pixels())
+            assert got.shape == want.shape and (got[..., 3] == want[..., 3]).all(), (tile, form)
+            assert (got == want)[want[..., 3] == 255].all(), (tile, form)
+
+
+def test_head_and_validators():
+    name = fixture.ramp_pyramid(1037, 779)
+    for path in ("/xyz/%s/3/1/1.png" % name, "/xyz/%s/3/1/1@2x.webp" % name, "/xyz/%s/tilejson.json" % name):
+        full, head = site().get(path), site().get(path, method="HEAD")
+        assert head.status == 200 and not head.body and head.header("ETag") == full.header("ETag")
+        again = site().get(path, headers={"If-None-Match": full.header("ETag")})
+        assert again.status == 304 and not again.body and again.header("ETag") == full.header("ETag")
+
+
+def test_explain():
+    name = fixture.ramp_jpeg_pyramid(1024, 768)
+    env = dict(SETTINGS, FILESYSTEM_PREFIX=os.path.join(fixture.root(), ""), PATH=os.environ["PATH"])
+    for path, words in (("2/1/1.jpg", "way: stored tile"), ("0/0/0.png", "256x256"), ("tilejson.json", "document")):
+        text = subprocess.run([server.TEGULA, "--explain", "/xyz/%s/%s" % (name, path)], env=env, capture_output=True,
+                              text=True).stdout
+        assert words in text, text
 
 
 def test_stored_tiles_go_out_as_they_are():
