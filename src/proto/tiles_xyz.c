@@ -89,6 +89,18 @@ static double longitude(double across)
     return 360 * across - 180;
 }
 
+/* With the nine decimals that are printed, never outside the picture: viewers would ask for the
+ * tile there. */
+static double decimals_up(double degrees)
+{
+    return ceil(degrees * 1e9) / 1e9;
+}
+
+static double decimals_down(double degrees)
+{
+    return floor(degrees * 1e9) / 1e9;
+}
+
 /* Of the image in the square world, and the last level where it is no larger than a tile. */
 typedef struct bounds {
     double west, north, east, south;
@@ -149,8 +161,9 @@ void tg_tilejson_document(const tg_tiles_image *image, const tg_tilejson *about,
     tg_json_string(out, tg_buf_view(&address));
     tg_buf_free(&address);
     tg_buf_printf(out, "],\"minzoom\":%u,\"maxzoom\":%u", b.zoom, tg_xyz_top(image));
-    tg_buf_printf(out, ",\"bounds\":[%.9f,%.9f,%.9f,%.9f]", longitude(b.west), latitude(b.south),
-                  longitude(b.east), latitude(b.north));
+    tg_buf_printf(out, ",\"bounds\":[%.9f,%.9f,%.9f,%.9f]", decimals_up(longitude(b.west)),
+                  decimals_up(latitude(b.south)), decimals_down(longitude(b.east)),
+                  decimals_down(latitude(b.north)));
     tg_buf_printf(out, ",\"center\":[%.9f,%.9f,%u]", longitude((b.west + b.east) / 2),
                   latitude((b.north + b.south) / 2), b.zoom);
     put_text(out, "name", about->name);

@@ -120,6 +120,24 @@ def test_stored_tiles_go_out_as_they_are():
     same("9/266/179", "512,0,512,512/256,256")
 
 
+def test_bounds_are_not_rounded_to_the_next_tile():
+    """Of a file that ends where tiles do: every tile that a viewer takes to lie within its bounds is there."""
+    px_m = 2 * HALF_M / 2 ** 13 / 256
+    name = fixture.pyramid("map-bounds.tif", fixture.ramp(768, 512), tags={
+        33550: (12, (px_m, px_m, 0.0)), 34735: (3, (1, 1, 0, len(WEB_MERCATOR) // 4) + WEB_MERCATOR),
+        33922: (12, (0.0, 0.0, 0.0, 4290 * 256 * px_m - HALF_M, HALF_M - 2867 * 256 * px_m, 0.0))})
+    west, south, east, north = site().get("/xyz/%s/tilejson.json" % name).json()["bounds"]
+
+    def column(degrees):
+        return math.floor((degrees + 180) / 360 * 2 ** 13)
+
+    def row(degrees):
+        return math.floor((1 - math.asinh(math.tan(math.radians(degrees))) / math.pi) / 2 * 2 ** 13)
+
+    assert [column(west), column(east), row(north), row(south)] == [4290, 4292, 2867, 2868]
+    assert all(get(name, 13, x, y).status == 200 for x in range(4290, 4293) for y in range(2867, 2869))
+
+
 def test_outside():
     name = geotiff("map.tif")
     x, y = tiles(12)[0]
