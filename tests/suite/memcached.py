@@ -127,6 +127,7 @@ class Listener:
                 connection, _ = self.socket.accept()
             except OSError:
                 return
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as memcached does
             self.accepted += 1
             self.open.append(connection)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
