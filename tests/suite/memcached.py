@@ -11,6 +11,7 @@ import signal
 import socket
 import tempfile
 import threading
+import time
 import unittest
 import urllib.parse
 
@@ -97,9 +98,15 @@ class Memcached:
         self.seen = found - {"tegula:tokens"}
         return sorted(self.seen)
 
-    def pictures(self):
-        """Keys of answers, without locks."""
-        return [key for key in self.keys() if self.value(key)]
+    def pictures(self, at_least=0):
+        """Keys of answers, without locks. at_least: waits for so many, since answers are stored when the
+        client has them already."""
+        end = time.monotonic() + 10
+        while True:
+            found = [key for key in self.keys() if self.value(key)]
+            if len(found) >= at_least or time.monotonic() > end:
+                return found
+            time.sleep(0.01)
 
     def value(self, key):
         """None when there is none."""

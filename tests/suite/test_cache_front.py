@@ -36,10 +36,11 @@ class Site(server.Site):
         return self.log_text().count(" us")
 
 
-def with_memcached(*servers, **settings):
+def with_memcached(*servers, more=(), **settings):
+    """more: what else is replaced in the files."""
     lines = "".join("    server %s max_fails=1 fail_timeout=5s;\n" % s for s in servers * (2 if len(servers) == 1 else 1))
     line = "    server 127.0.0.1:11211 max_fails=1 fail_timeout=5s;\n"
-    return Site("with-memcached", {line + line: lines}, MEMCACHED_SERVERS=", ".join(servers), CACHE_LAYOUT="nginx",
+    return Site("with-memcached", {line + line: lines, **dict(more)}, MEMCACHED_SERVERS=", ".join(servers), CACHE_LAYOUT="nginx",
                 MEMCACHED_POLL_TIMEOUT="2000", **settings)
 
 
@@ -52,7 +53,10 @@ def wait_for_key(m, key):
 
 def test_nginx_answers_hits_itself():
     with Memcached() as m, with_memcached(m.address) as site:
-        for form, media in (("jpg", "image/jpeg"), ("png", "image/png"), ("webp", "image/webp"), ("tif", "image/tiff")):
+        formats = subprocess.run([server.TEGULA, "--formats"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        sent = dict(line.split() for line in formats.partition("Sent:\n")[2].splitlines())
+        assert {"jpg", "png", "webp", "tif"} <= set(sent)
+        for form, media in sent.items():
             path = full("a.tif", "100,", form)
             first = expect(site.get(path), 200)
             wait_for_key(m, path)
@@ -98,6 +102,18 @@ def test_nginx_passes_on_what_it_cannot_answer():
             again = expect(site.get(url), 200, url)
             assert first.body == again.body == truth(0, full("a.tif"))
         wait_for_key(m, full("ä.tif"))
+
+
+def test_nginx_answers_deep_zoom_too():
+    """With its prefix in the pattern, as the file says."""
+    with Memcached() as m, with_memcached(m.address, more={"~ ^/iiif/": "~ ^/(iiif|dz)/"}, CODEC_PASSTHROUGH="0",
+                                          URI_MAP="iiif=>IIIF, dz=>DeepZoom") as site:
+        path = "/dz/a.tif_files/9/0_0.jpg"
+        first = expect(site.get(path), 200)
+        wait_for_key(m, path)
+        asked = site.asked()
+        again = expect(site.get(path), 200)
+        assert site.asked() == asked and again.body == first.body and again.header("Content-Type") == "image/jpeg"
 
 
 def test_nginx_and_tegula_place_keys_alike():
