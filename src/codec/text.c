@@ -19,9 +19,9 @@ void tg_text_append(tg_buf *out, tg_str text, size_t limit_bytes)
 {
     size_t start = out->len;
 
-    text.n = strnlen(text.p, text.n);
+    text.n = text.n ? strnlen(text.p, text.n) : 0;
     text = tg_str_trim(text);
-    if (text.n > limit_bytes)
+    if (!text.n || text.n > limit_bytes)
         return;
     if (tg_utf8_valid(text))
         tg_buf_str(out, text);
