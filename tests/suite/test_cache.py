@@ -297,6 +297,36 @@ def test_head_and_conditional_requests_render_nothing():
         assert c.rendered() == 2
 
 
+def test_304_of_every_protocol():
+    """Before anything is decoded, with those headers of 200 that caches need (RFC 9110, section 15.4.5)."""
+    settings = {"CORS": "*", "URI_MAP": "iiif=>IIIF, dz=>DeepZoom, z=>Zoomify", "CODEC_PASSTHROUGH": "0"}
+    paths = (full("a.tif"), V2 + "a.tif/full/200,/0/default.jpg", V3 + "a.tif/info.json", V2 + "a.tif/info.json",
+             "/dz/a.tif_files/9/0_0.jpg", "/dz/a.tif.dzi", "/z/a.tif/TileGroup0/1-0-0.jpg", "/z/a.tif/ImageProperties.xml",
+             "/x?FIF=a.tif&WID=90&CVT=jpeg", "/x?FIF=a.tif&JTL=1,0", "/x?FIF=a.tif&OBJ=Max-size", "/x?IIIF=a.tif/full/90,/0/default.png")
+    told = {"X-Forwarded-Proto": "https"}
+    with Cached(**settings) as c:
+        c.put(size=(512, 512), tile=(256, 256), compression=fixture.NONE)
+        good = {path: expect(c.get(path, headers=told), 200, path) for path in paths}
+        rendered = c.rendered()
+        for path, reply in good.items():
+            for headers in ({"If-None-Match": '"x" , W/' + reply.header("ETag")}, {"If-None-Match": "*"},
+                            {"If-Modified-Since": reply.header("Last-Modified")}):
+                for method in ("GET", "HEAD"):
+                    again = expect(c.get(path, headers=dict(headers, **told), method=method), 304, (path, headers))
+                    assert again.body == b"" and not again.all("Content-Length") and not again.all("Content-Type")
+                    for name in ("ETag", "Last-Modified", "Cache-Control", "Vary", "Access-Control-Allow-Origin", "Link"):
+                        assert again.header(name) == reply.header(name), (path, name)
+                    assert again.header("ETag") and again.header("Cache-Control") == "max-age=86400"
+            for headers in ({"If-None-Match": '"x"'}, {"If-None-Match": reply.header("ETag")[:-2] + '"'}):
+                assert expect(c.get(path, headers=dict(headers, **told)), 200).body == reply.body
+        assert c.rendered() == 3 * rendered
+        for path in (V3 + "a.tif/full/0,/0/default.jpg", V3 + "b.tif/info.json", V3 + "a.tif/x/y/z/default.jpg", "/x?FIF=b.tif&CVT=jpeg",
+                     "/x?FIF=a.tif&NO=1", "/dz/b.tif.dzi", "/nowhere"):
+            reply = c.get(path)
+            assert reply.status in (400, 404) and reply.header("Cache-Control") == "no-store", (path, reply)
+            assert not reply.all("ETag") and not reply.all("Expires") and reply.header("Vary") is None
+
+
 def test_ranges_are_refused_politely():
     with Cached() as c:
         c.put()
