@@ -20,7 +20,8 @@ tg_cache_key tg_answer_key(tg_service *s, const tg_identity *id, tg_str what)
         tg_arena_printf(s->arena, "%.*s|%" PRIu64 "|%" PRId64 ".%09u|%016" PRIx64 "|%.*s|%.*s",
                         TG_STR_ARG(id->name), id->size_bytes, id->mtime_s, id->mtime_ns,
                         id->fingerprint, TG_STR_ARG(s->settings), TG_STR_ARG(what));
-    return tg_answer_key_of(s, text, id->name);
+    /* The key outlives the source, and with it the name there. */
+    return tg_answer_key_of(s, text, (tg_str){text.p, id->name.n});
 }
 
 tg_cache_key tg_answer_key_of(tg_service *s, tg_str text, tg_str file)

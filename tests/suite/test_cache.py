@@ -41,9 +41,12 @@ class Cached:
         return self
 
     def __exit__(self, *unused):
+        log = self.site.log_text()
         self.site.stop()
         if self.own_images:
             shutil.rmtree(self.images, ignore_errors=True)
+        # a worker that dies when it has answered is seen by nobody
+        assert "ended by signal" not in log or "ended by signal 9" in log, log[-2000:]
 
     def put(self, name="a.tif", seed=0, size=(600, 400), **how):
         """A picture as a file, made aside and moved to its place."""
