@@ -406,6 +406,43 @@ def test_66_a_replaced_file_is_seen_at_once():
             expect(c.get(url), 404)
 
 
+def test_66_documents_and_another_kind_of_file():
+    """Old size, old texts, 502."""
+    with Memcached() as m, Cached(m.address, MAX_IMAGE_CACHE_SIZE="10") as c:
+        path, size_url = os.path.join(c.images, "a.tif"), "/x?FIF=a.tif&OBJ=Max-size"
+        urls = (full("a.tif"), tile("a.tif", 7), V3 + "a.tif/info.json", V2 + "a.tif/info.json", size_url,
+                "/x?FIF=a.tif&OBJ=description", "/x?FIF=a.tif&JTL=0,0")
+
+        def tiff(seed, size, text):
+            write(path, seed, size, tags={270: (2, text + b"\0")})  # ImageDescription, ASCII
+
+        def jp2(*unused):
+            c.put("b.tif", 4, (500, 300))
+            picture = expect(c.get(full("b.tif", "max", "jp2")), 200).body
+            with open(path + ".new", "wb") as f:
+                f.write(picture)
+            os.rename(path + ".new", path)
+
+        tiff(1, (600, 400), b"the first")
+        old = {url: expect(c.get(url), 200, url) for url in urls}
+        for replace, size, text in ((tiff, (640, 480), b"the second"), (jp2, (500, 300), b""), (tiff, (600, 400), b"the third")):
+            replace(2, size, text)
+            for url in urls:
+                new = expect(c.get(url, headers={"If-None-Match": old[url].header("ETag")}), 200, url)
+                assert new.header("ETag") != old[url].header("ETag")
+                assert expect(c.get(url), 200, url).body == new.body
+                expect(c.get(url, headers={"If-None-Match": new.header("ETag")}), 304, url)
+                old[url] = new
+            info = old[V3 + "a.tif/info.json"].json()
+            assert (info["width"], info["height"]) == size
+            assert old[size_url].body == b"Max-size:%d %d\r\n" % size, old[size_url].body
+            assert old["/x?FIF=a.tif&OBJ=description"].body.strip() == text
+            assert old[full("a.tif")].size() == (200, round(200 * size[1] / size[0]))
+        os.unlink(path)
+        for url in urls:
+            assert c.get(url, headers={"If-None-Match": old[url].header("ETag")}).status == 404, url
+
+
 def test_66_another_worker_sees_it_too():
     """Workers and hosts that never had the old file open, with everything equal but the contents."""
     with Memcached() as m, Cached(m.address) as c:
@@ -727,7 +764,8 @@ def test_a_renderer_is_killed_while_others_wait_for_it():
 # -- several hosts, as network namespaces
 
 class Hosts:
-    """Namespaces 10.77.N.2, each with a veth pair to this machine's 10.77.N.1."""
+    """Namespaces, each at the second address of a network with this machine, which has the first: veth
+    pairs. The networks go by the process, so that two runs of a test do not meet."""
 
     def __init__(self, n):
         self.names, self.n = [], n
@@ -740,15 +778,22 @@ class Hosts:
                 self.names.append("tegula%d-%d" % (i, os.getpid()))
                 self.ip("netns", "add", self.names[i])
                 self.ip("link", "add", self.link(i), "type", "veth", "peer", "name", "eth0", "netns", self.names[i])
-                self.ip("addr", "add", "10.77.%d.1/24" % i, "dev", self.link(i))
+                self.ip("addr", "add", self.ours(i) + "/24", "dev", self.link(i))
                 self.ip("link", "set", self.link(i), "up")
-                for command in (["addr", "add", "10.77.%d.2/24" % i, "dev", "eth0"], ["link", "set", "eth0", "up"],
-                                ["link", "set", "lo", "up"], ["route", "add", "default", "via", "10.77.%d.1" % i]):
+                for command in (["addr", "add", self.address(i) + "/24", "dev", "eth0"], ["link", "set", "eth0", "up"],
+                                ["link", "set", "lo", "up"], ["route", "add", "default", "via", self.ours(i)]):
                     self.ip("-n", self.names[i], *command)
         except subprocess.CalledProcessError as error:
             self.__exit__()
             raise unittest.SkipTest("no network namespaces here: %s" % error.stderr.decode().strip())
         return self
+
+    @staticmethod
+    def ours(i):
+        return "10.%d.%d.1" % (64 + os.getpid() // 60 % 128, os.getpid() % 60 * 4 + i)
+
+    def address(self, i):
+        return self.ours(i)[:-1] + "2"
 
     def link(self, i):
         return "tg%d-%d" % (i, os.getpid() % 100000)
@@ -776,7 +821,7 @@ class Remote(Cached):
 
     def __init__(self, hosts, i, servers, images, workers=2, **settings):
         self.dir = fixture.tempfile.mkdtemp(prefix="tegula-host-")
-        self.images, self.address = images, ("10.77.%d.2" % i, 9000)
+        self.images, self.address = images, (hosts.address(i), 9000)
         env = server.base_environment()
         env.update({"FILESYSTEM_PREFIX": images + "/", "URI_MAP": "iiif=>IIIF", "VERBOSITY": "2",
                     "LOGFILE": os.path.join(self.dir, "log"), "MEMCACHED_SERVERS": servers,
@@ -799,7 +844,8 @@ class Remote(Cached):
 
 
 def test_64_at_once_on_two_hosts_are_one_rendering():
-    with Hosts(2) as hosts, fixture.tempfile.TemporaryDirectory() as images, Memcached(host="10.77.0.1") as m:
+    with Hosts(2) as hosts, fixture.tempfile.TemporaryDirectory() as images, \
+            Memcached(host=hosts.ours(0)) as m:
         os.chmod(images, 0o755)
         write(os.path.join(images, "a.tif"), 3, (3000, 2000))
         with Remote(hosts, 0, m.address, images, 4) as one, Remote(hosts, 1, m.address, images, 4) as two:
@@ -812,7 +858,8 @@ def test_64_at_once_on_two_hosts_are_one_rendering():
 
 
 def test_a_server_that_is_cut_off():
-    with Hosts(1) as hosts, Memcached(host="10.77.0.2", prefix=hosts.inside(0)) as m, Cached(m.address, **PROMPT) as c:
+    with Hosts(1) as hosts, Memcached(host=hosts.address(0), prefix=hosts.inside(0)) as m, \
+            Cached(m.address, **PROMPT) as c:
         c.put()
         for _ in range(4):
             expect(c.get(full("a.tif")), 200)
@@ -827,7 +874,7 @@ def test_a_server_that_is_cut_off_from_the_start():
     """Nothing answers, not even that there is nobody."""
     with Hosts(1) as hosts:
         hosts.cut(0)
-        with Cached("10.77.0.2:11211", **PROMPT) as c:
+        with Cached(hosts.address(0) + ":11211", **PROMPT) as c:
             c.put()
             check_delays(c, delays=0)
             check_delays(c, delays=0, pause=2.5)
