@@ -18,11 +18,3 @@ void tg_embed_exif(tg_buf *out, const tg_encode_spec *spec)
     if (exif.text[TG_TEXT_RIGHTS].n || (exif.dpi_x > 0 && exif.dpi_y > 0))
         tg_exif_write(out, &exif);
 }
-
-bool tg_stored_embed(tg_buf *out, size_t start, const tg_encode_spec *spec)
-{
-    if (spec->format == TG_FORMAT_WEBP)
-        return tg_webp_embed(out, start, spec) && !out->failed;
-    tg_jpeg_embed(out, start, spec);
-    return !out->failed;
-}

@@ -78,6 +78,7 @@ libtg_codec_a_SOURCES = \
 	src/codec/rgb_profile.h \
 	src/codec/scratch.c \
 	src/codec/scratch.h \
+	src/codec/stored_embed.c \
 	src/codec/text.c \
 	src/codec/text.h \
 	src/codec/tiff.h \

@@ -42,19 +42,6 @@ static bool read_size(TIFF *tif, tg_tiff_dir *d, tg_err *err)
     return true;
 }
 
-bool tg_tiff_is_ccitt(const tg_tiff_dir *d)
-{
-    switch (d->compression) {
-    case COMPRESSION_CCITTRLE:
-    case COMPRESSION_CCITTRLEW:
-    case COMPRESSION_CCITTFAX3:
-    case COMPRESSION_CCITTFAX4:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static uint16_t default_photometric(const tg_tiff_dir *d)
 {
     if (tg_tiff_is_ccitt(d))

@@ -16,6 +16,19 @@ static const struct {
     {34712, TG_TIFF_BY_J2K},
 };
 
+bool tg_tiff_is_ccitt(const tg_tiff_dir *d)
+{
+    switch (d->compression) {
+    case COMPRESSION_CCITTRLE:
+    case COMPRESSION_CCITTRLEW:
+    case COMPRESSION_CCITTFAX3:
+    case COMPRESSION_CCITTFAX4:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool refuse(tg_tiff_dir *d, tg_err_kind kind, const char *why)
 {
     d->refusal = why;

@@ -6,8 +6,6 @@
 #include "tegula/num.h"
 #include "tegula/tile_cache.h"
 
-#define ALLOW "GET, HEAD, POST, OPTIONS"
-
 /* Process-lifetime: the cache of the one service. */
 static tg_cache *pressed;
 
@@ -67,30 +65,13 @@ static void put_cors(const tg_config *config, tg_response *r)
     if (!config->cors[0])
         return;
     tg_header(r, "Access-Control-Allow-Origin", tg_str_of(config->cors));
-    tg_header(r, "Access-Control-Allow-Methods", TG_STR(ALLOW));
+    tg_header(r, "Access-Control-Allow-Methods", TG_STR(TG_ALLOW));
     tg_header(
         r, "Access-Control-Allow-Headers",
         TG_STR("Accept, Authorization, Content-Type, If-Modified-Since, If-None-Match, Range, "
                "X-Requested-With"));
     tg_header(r, "Access-Control-Expose-Headers", TG_STR("ETag, Link, Retry-After"));
     tg_header(r, "Access-Control-Max-Age", TG_STR("86400"));
-}
-
-void tg_answer_refusal(const tg_request *request, const tg_err *err, const char *media_type,
-                       tg_response *r)
-{
-    tg_response_reset(r);
-    r->status = tg_status_of(err->kind);
-    tg_header(r, "Content-Type", tg_str_of(media_type));
-    tg_header(r, "Cache-Control", TG_STR("no-store"));
-    if (err->kind == TG_ERR_METHOD)
-        tg_header(r, "Allow", TG_STR(ALLOW));
-    if (err->kind == TG_ERR_BUSY)
-        tg_header(r, "Retry-After", TG_STR("1"));
-    tg_buf_printf(&r->body, "%s\n", err->msg);
-    if (r->status >= 500 || tg_log_wants(TG_LOG_PLAN))
-        tg_log(TG_LOG_ERROR, "%d %s: %s%s%s (%.*s)", r->status, tg_err_kind_name(err->kind),
-               err->msg, err->detail[0] ? ": " : "", err->detail, TG_STR_ARG(request->uri));
 }
 
 void tg_service_refuse(const tg_service *s, const tg_request *request, const tg_err *err,
@@ -131,7 +112,7 @@ static bool dispatch(tg_service *s, const tg_request *request, tg_response *r, t
 static void answer_options(tg_response *r)
 {
     r->status = 204;
-    tg_header(r, "Allow", TG_STR(ALLOW));
+    tg_header(r, "Allow", TG_STR(TG_ALLOW));
 }
 
 /* The address as nginx has it in $uri, unless it says itself under which key it looks. Only

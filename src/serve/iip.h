@@ -42,9 +42,4 @@ bool tg_answer_profile(tg_service *s, const tg_request *request, const tg_iip *i
 bool tg_answer_spectrum(tg_service *s, const tg_request *request, const tg_iip *iip, tg_response *r,
                         tg_err *err);
 
-/* Validators and type around a body that is text; what: tells it from others of the file, the body
- * itself when empty. */
-void tg_answer_text(tg_service *s, const tg_request *request, const tg_source *source, tg_str what,
-                    const char *media_type, tg_response *r);
-
 #endif

@@ -12,9 +12,11 @@ libtg_serve_a_SOURCES = \
 	src/serve/explain.c \
 	src/serve/formats.c \
 	src/serve/iip.h \
+	src/serve/iip_image.c \
 	src/serve/purge.c \
 	src/serve/records.c \
 	src/serve/records.h \
+	src/serve/refusal.c \
 	src/serve/remembered.c \
 	src/serve/route.c \
 	src/serve/serve.c \

@@ -78,6 +78,8 @@ bool tg_answer_tiles(tg_service *service, const tg_request *request, tg_protocol
 bool tg_answer_iip(tg_service *service, const tg_request *request, tg_str query,
                    tg_response *response, tg_err *err);
 
+#define TG_ALLOW "GET, HEAD, POST, OPTIONS"
+
 /* The reply to a request that failed, with err's text as body. */
 void tg_answer_refusal(const tg_request *request, const tg_err *err, const char *media_type,
                        tg_response *response);
@@ -141,7 +143,12 @@ void tg_answer_found(tg_service *service, const tg_request *request, tg_str medi
 bool tg_answer_validators(tg_service *service, const tg_request *request,
                           const tg_identity *identity, tg_str what, tg_response *response);
 
-/* The same for a tag that is known already. */
+/* Validators and type around a body that is text; what: tells it from others of the file, the body
+ * itself when empty. */
+void tg_answer_text(tg_service *s, const tg_request *request, const tg_source *source, tg_str what,
+                    const char *media_type, tg_response *r);
+
+/* As tg_answer_validators, for a tag that is known already. */
 bool tg_answer_tagged(tg_service *service, const tg_request *request, const tg_identity *identity,
                       tg_str etag, tg_response *response);
 

@@ -51,3 +51,17 @@ bool tg_answer_tagged(tg_service *s, const tg_request *request, const tg_identit
     r->status = 304;
     return true;
 }
+
+void tg_answer_text(tg_service *s, const tg_request *request, const tg_source *source, tg_str what,
+                    const char *media_type, tg_response *r)
+{
+    if (!what.n)
+        what = tg_buf_view(&r->body);
+    what = tg_arena_printf(s->arena, "%s|%u|%.*s", media_type, source->page, TG_STR_ARG(what));
+    if (tg_answer_validators(s, request, &source->identity, what, r)) {
+        r->body.len = 0;
+        return;
+    }
+    r->status = 200;
+    tg_header(r, "Content-Type", tg_str_of(media_type));
+}
