@@ -278,6 +278,19 @@ static tg_cache_key key(const char *text)
     return (tg_cache_key){.text = tg_str_of(text), .hash = tg_str_of(text), .file = TG_STR("f")};
 }
 
+/* Each a request of its own. */
+static tg_cache_found get(tg_cache *c, const tg_cache_key *k, tg_cached *out)
+{
+    tg_cache_begin(c);
+    return tg_cache_get(c, k, out);
+}
+
+static tg_cache_found look(tg_cache *c, const tg_cache_key *k, tg_cached *out)
+{
+    tg_cache_begin(c);
+    return tg_cache_look(c, k, out);
+}
+
 static void test_memory_alone(void)
 {
     tg_config config;
@@ -286,12 +299,12 @@ static void test_memory_alone(void)
     tg_cache_key a = key("a");
     tg_cache *c = tg_cache_new(&config);
     CHECK(!tg_cache_is_shared(c));
-    CHECK_INT(tg_cache_get(c, &a, &got), TG_CACHE_ALONE);
+    CHECK_INT(get(c, &a, &got), TG_CACHE_ALONE);
     tg_cache_put(c, &a, &value);
-    CHECK_INT(tg_cache_get(c, &a, &got), TG_CACHE_HERE);
+    CHECK_INT(get(c, &a, &got), TG_CACHE_HERE);
     CHECK(same(&got, &value));
     tg_cache_clear(c);
-    CHECK_INT(tg_cache_get(c, &a, &got), TG_CACHE_ALONE);
+    CHECK_INT(get(c, &a, &got), TG_CACHE_ALONE);
     tg_cache_give_up(c, &a);
     tg_cache_free(c);
 }
@@ -315,12 +328,12 @@ static void test_budget(void)
     for (int i = 0; i < 20; i++) {
         snprintf(name, sizeof name, "%d", i);
         tg_cache_key k = key(name);
-        held += tg_cache_get(c, &k, &got) == TG_CACHE_HERE;
+        held += get(c, &k, &got) == TG_CACHE_HERE;
     }
     CHECK_INT(held, (2 << 20) / sizeof body);
     CHECK_INT(tg_cache_counted(c)->here, held);
     CHECK_INT(tg_cache_counted(c)->missed, 20 - held);
-    CHECK_INT(tg_cache_look(c, &(tg_cache_key){.text = TG_STR("19")}, &got), TG_CACHE_HERE);
+    CHECK_INT(look(c, &(tg_cache_key){.text = TG_STR("19")}, &got), TG_CACHE_HERE);
     CHECK_INT(tg_cache_counted(c)->here, held + 1);
     tg_cache_free(c);
 }
@@ -335,25 +348,25 @@ static void test_shared(void)
     tg_cache_key a = key("a"), b = key("b"), c = key("c");
     tg_cached got, value = answer(body, sizeof body), large = answer(too_long, sizeof too_long);
     memset(body, 'a', sizeof body);
-    CHECK_INT(tg_cache_get(one, &a, &got), TG_CACHE_MISS);
+    CHECK_INT(get(one, &a, &got), TG_CACHE_MISS);
     tg_cache_put(one, &a, &value);
-    CHECK_INT(tg_cache_get(two, &a, &got), TG_CACHE_SHARED);
+    CHECK_INT(get(two, &a, &got), TG_CACHE_SHARED);
     CHECK(same(&got, &value));
-    CHECK_INT(tg_cache_get(one, &a, &got), TG_CACHE_SHARED);
+    CHECK_INT(get(one, &a, &got), TG_CACHE_SHARED);
     tg_cache_key other = {.text = TG_STR("another"), .hash = a.hash, .file = a.file};
-    CHECK_INT(tg_cache_get(one, &other, &got), TG_CACHE_ALONE); /* hashes alone do not do */
+    CHECK_INT(get(one, &other, &got), TG_CACHE_ALONE); /* hashes alone do not do */
     CHECK_INT(tg_cache_counted(one)->damaged, 1);
-    CHECK_INT(tg_cache_get(one, &b, &got), TG_CACHE_MISS);
+    CHECK_INT(get(one, &b, &got), TG_CACHE_MISS);
     tg_cache_give_up(one, &b);
-    CHECK_INT(tg_cache_get(two, &b, &got), TG_CACHE_MISS);
+    CHECK_INT(get(two, &b, &got), TG_CACHE_MISS);
     tg_cache_put(two, &b, &large);
     uint64_t begin = tg_clock_us();
-    CHECK_INT(tg_cache_get(one, &b, &got), TG_CACHE_ALONE); /* nobody waits for such a one */
+    CHECK_INT(get(one, &b, &got), TG_CACHE_ALONE); /* nobody waits for such a one */
     CHECK(tg_clock_us() - begin < 100 * MS);
     CHECK_INT(tg_cache_counted(two)->too_large, 1);
-    CHECK_INT(tg_cache_get(one, &c, &got), TG_CACHE_MISS);
+    CHECK_INT(get(one, &c, &got), TG_CACHE_MISS);
     begin = tg_clock_us();
-    CHECK_INT(tg_cache_get(two, &c, &got), TG_CACHE_ALONE); /* one has it, and never comes */
+    CHECK_INT(get(two, &c, &got), TG_CACHE_ALONE); /* one has it, and never comes */
     begin = tg_clock_us() - begin;
     CHECK(begin > 900 * MS && begin < 1500 * MS);
     CHECK_INT(tg_cache_counted(one)->failures + tg_cache_counted(two)->failures, 0);
@@ -371,11 +384,11 @@ static void test_waiting(void)
     tg_cache *one = tg_cache_new(&config);
     tg_cache_key a = key("a");
     tg_cached got, value = answer("body", 4);
-    CHECK_INT(tg_cache_get(one, &a, &got), TG_CACHE_MISS);
+    CHECK_INT(get(one, &a, &got), TG_CACHE_MISS);
     pid_t pid = fork();
     if (pid == 0) {
         tg_cache *two = tg_cache_new(&config);
-        bool ok = tg_cache_get(two, &a, &got) == TG_CACHE_SHARED && same(&got, &value) &&
+        bool ok = get(two, &a, &got) == TG_CACHE_SHARED && same(&got, &value) &&
                   tg_cache_counted(two)->waited == 1;
         _exit(ok ? 0 : 1);
     }
@@ -392,7 +405,7 @@ static uint64_t timed_get(tg_cache *c, const tg_cache_key *k, tg_cache_found wan
 {
     tg_cached got;
     uint64_t begin = tg_clock_us();
-    CHECK_INT(tg_cache_get(c, k, &got), want);
+    CHECK_INT(get(c, k, &got), want);
     return tg_clock_us() - begin;
 }
 
@@ -400,10 +413,10 @@ static uint64_t timed_get(tg_cache *c, const tg_cache_key *k, tg_cache_found wan
 static void await(tg_cache *c, const tg_cache_key *k, tg_cache_found want)
 {
     tg_cached got;
-    tg_cache_found found = tg_cache_get(c, k, &got);
+    tg_cache_found found = get(c, k, &got);
     for (int i = 0; i < 500 && found != want; i++) {
         usleep(10 * MS);
-        found = tg_cache_get(c, k, &got);
+        found = get(c, k, &got);
     }
     CHECK_INT(found, want);
 }
@@ -470,7 +483,7 @@ static void test_no_memory(void)
     for (int i = 0; i < 400; i++) { /* twice what it holds */
         snprintf(name, sizeof name, "%d", i);
         tg_cache_key k = key(name);
-        CHECK(tg_cache_get(c, &k, &got) >= TG_CACHE_MISS);
+        CHECK(get(c, &k, &got) >= TG_CACHE_MISS);
         tg_cache_put(c, &k, &value);
     }
     tg_cache_key first = key("0");

@@ -55,6 +55,10 @@ void tg_cache_shrink(tg_cache *cache, size_t bytes);
 /* Is there anything but this worker's own memory? */
 bool tg_cache_is_shared(const tg_cache *cache);
 
+/* Once for each request, before it asks for anything: from now on it waits for servers that do not
+ * answer no longer than MEMCACHED_POLL_TIMEOUT in all. Drops what was purged. */
+void tg_cache_begin(tg_cache *cache);
+
 typedef enum tg_cache_found {
     TG_CACHE_HERE,   /* in this worker */
     TG_CACHE_SHARED, /* in memcached, its checksum right */

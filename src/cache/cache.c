@@ -26,7 +26,8 @@ struct tg_cache {
     const tg_config *config;
     tg_lru *lru;
     tg_pool pool;
-    tg_buf head; /* of the value that is stored */
+    tg_buf head;      /* of the value that is stored */
+    uint64_t left_us; /* that this request may still wait for servers */
     tg_cache_counts counts;
 };
 
@@ -38,6 +39,18 @@ static uint64_t connect_until(const tg_config *config)
 static uint64_t poll_until(const tg_cache *c)
 {
     return tg_clock_us() + (uint64_t)c->config->memcached_poll_ms * MS;
+}
+
+/* A request that one server has kept waiting asks no other: what is left of its time would be too
+ * short for a server in order, which would be taken for one that fails. */
+static bool may_ask(const tg_cache *c)
+{
+    return c->left_us >= (uint64_t)c->config->memcached_poll_ms * MS / 2;
+}
+
+static void spend(tg_cache *c, uint64_t since_us)
+{
+    c->left_us -= TG_MIN(c->left_us, tg_clock_us() - since_us);
 }
 
 static size_t budget(const tg_config *config)
@@ -180,13 +193,15 @@ void tg_cache_put_here(tg_cache *c, const tg_cache_key *key, const tg_cached *va
     tg_lru_put(c->lru, key->text, value);
 }
 
-/* Until when this request may wait for servers. */
-static uint64_t tend(tg_cache *c)
+void tg_cache_begin(tg_cache *c)
 {
-    uint64_t until = c->pool.n ? poll_until(c) : 0;
-    if (c->pool.n && tg_pool_tend(&c->pool, until))
+    uint64_t now = tg_clock_us();
+    c->left_us = (uint64_t)c->config->memcached_poll_ms * MS;
+    if (!c->pool.n)
+        return;
+    if (tg_pool_tend(&c->pool, now + c->left_us))
         tg_lru_clear(c->lru);
-    return until;
+    spend(c, now);
 }
 
 /* What came from a server is kept here, too. */
@@ -204,21 +219,23 @@ tg_cache_found tg_cache_look(tg_cache *c, const tg_cache_key *key, tg_cached *ou
 {
     stored_key stored;
     tg_str value;
-    uint64_t until = tend(c);
     if (tg_cache_get_here(c, key, out))
         return found_in(c, TG_CACHE_HERE, key, out);
-    tg_server *s = find_server(c, key, until, &stored);
-    if (!s || tg_server_get(s, tg_str_of(stored.whole), false, until, &value) != TG_GOT_VALUE)
-        return TG_CACHE_ALONE;
-    return found_in(c, judge(c, value, key, out), key, out);
+    uint64_t now = tg_clock_us(), until = now + c->left_us;
+    tg_server *s = may_ask(c) ? find_server(c, key, until, &stored) : NULL;
+    bool there =
+        s && tg_server_get(s, tg_str_of(stored.whole), false, until, &value) == TG_GOT_VALUE;
+    spend(c, now);
+    return there ? found_in(c, judge(c, value, key, out), key, out) : TG_CACHE_ALONE;
 }
 
 tg_cache_found tg_cache_get(tg_cache *c, const tg_cache_key *key, tg_cached *out)
 {
-    uint64_t until = tend(c);
     if (tg_cache_get_here(c, key, out))
         return found_in(c, TG_CACHE_HERE, key, out);
-    tg_cache_found found = get_shared(c, key, until, out);
+    uint64_t now = tg_clock_us();
+    tg_cache_found found = may_ask(c) ? get_shared(c, key, now + c->left_us, out) : TG_CACHE_ALONE;
+    spend(c, now);
     c->counts.missed += found != TG_CACHE_SHARED;
     return found_in(c, found, key, out);
 }

@@ -161,6 +161,7 @@ void tg_service_answer(tg_service *s, const tg_request *request, tg_response *r)
     tg_response_reset(r);
     s->after = (tg_after){0};
     s->how = "";
+    tg_cache_begin(s->cache);
     r->body.max = s->config->memory_bytes; /* a reply waits in memory until it is whole */
     if (request->method == TG_OPTIONS)
         answer_options(r);

@@ -722,6 +722,35 @@ def test_two_of_three_gone():
             b.thaw()
 
 
+def test_one_of_three_goes_and_comes_back():
+    """Only what it held is rendered again, and what it holds is found again."""
+    paths = [full("a.tif", "%d," % w) for w in range(20, 80)]
+    with Memcached() as a, Memcached() as b, Memcached(unix=True) as d:
+        with Cached(", ".join(m.address for m in (a, b, d)), MEMCACHED_POLL_TIMEOUT="200") as c:
+            c.put()
+            check_all_right(c, paths)
+            c.settle()
+            time.sleep(1.1)  # so long do workers believe in a server's tokens
+            held = len(b.pictures())
+            assert c.rendered() == 60 and 4 <= held <= 50, held
+            b.freeze()
+            check_all_right(c, paths)
+            c.settle()
+            rendered = c.rendered()
+            assert 60 + held <= rendered <= 61 + held, (rendered, held)  # one may have waited for its tokens alone
+            assert c.site.log_text().count("does not answer in time") == 1, c.site.log_text()[-2000:]
+            b.thaw()
+            end = time.monotonic() + 20
+            while "is back" not in c.site.log_text():
+                assert time.monotonic() < end
+                check_all_right(c, paths[:1])
+                time.sleep(0.1)
+            asked = lambda: int(re.search(rb"STAT get_hits (\d+)", b.ask("stats\r\n", b"END\r\n"))[1])
+            before = asked()
+            check_all_right(c, paths)
+            assert c.rendered() == rendered and asked() - before >= held
+
+
 def test_a_worker_that_dies_rendering_keeps_nobody_waiting_for_long():
     with Memcached() as m, Cached(m.address) as c:
         c.put()
