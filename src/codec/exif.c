@@ -180,6 +180,8 @@ tg_exif tg_exif_read(const uint8_t *data, size_t n_bytes)
     found f = {.orientation = 1, .unit = UNIT_INCH};
     tg_exif exif = {.orientation = 1};
 
+    for (unsigned i = 0; i < TG_TEXTS; i++)
+        f.text[i] = exif.text[i] = TG_STR("");
     if (n_bytes < HEADER_BYTES || data[0] != data[1] || (data[0] != 'I' && data[0] != 'M'))
         return exif;
     b.big_endian = data[0] == 'M';
