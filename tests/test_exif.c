@@ -308,6 +308,9 @@ static void test_text(void)
     check_utf8(__LINE__, "\xa9 M\xfcller", 8, 10, "\xc2\xa9 M\xc3\xbcller");
     check_utf8(__LINE__, "\xa9 M\xfcller", 8, 9, ""); /* as UTF-8 it is too long */
     check_utf8(__LINE__, "\xc2\xa9 M\xc3\xbcller", 10, 10, "\xc2\xa9 M\xc3\xbcller");
+    check_utf8(__LINE__, "\x93\x80 5\x94 \x96 \x8a", 9, 99,
+               "\xe2\x80\x9c\xe2\x82\xac 5\xe2\x80\x9d \xe2\x80\x93 \xc5\xa0");
+    check_utf8(__LINE__, "\x81", 1, 9, "\xc2\x81"); /* undefined there */
     check_utf8(__LINE__, "a\0b", 3, 9, "a");
 }
 

@@ -13,6 +13,7 @@ ASCII = 2
 TAGS = {"rights": 33432, "title": 269, "description": 270, "creator": 315, "date": 306, "software": 305, "make": 271,
         "model": 272}
 WORDS = {name: "%s: Zürich 東京 \"1998\"" % name for name in TAGS}
+WINDOWS = bytes(b for b in range(0x80, 0x100) if b not in (0x81, 0x8d, 0x8f, 0x90, 0x9d))
 NEVER = ("keywords", "last-author", "rev-number", "edit-time", "last-printed", "last-save-dtm", "scale")
 
 site = server.Sites(fixture.root())
@@ -89,9 +90,11 @@ def test_tiff():
     check_all(tiff("texts-none.tif", {}), {})
 
 
-def test_latin1():
-    name = tiff("texts-latin1.tif", {"rights": "© Müller".encode("latin-1"), "creator": b" \tBob "})
-    check_all(name, {"rights": "© Müller", "creator": "Bob"})
+def test_what_is_not_utf8():
+    """Is Windows-1252, of which Latin-1 is a part."""
+    name = tiff("texts-1252.tif", {"rights": "© Müller".encode("latin-1"), "creator": b" \tBob ",
+                                   "title": "“Größe – 5 €”".encode("cp1252"), "description": WINDOWS})
+    check_all(name, {"rights": "© Müller", "creator": "Bob", "title": "“Größe – 5 €”", "description": WINDOWS.decode("cp1252")})
 
 
 def test_names_of_the_specification():
@@ -145,7 +148,7 @@ def test_long_texts():
 
 def test_hostile_texts():
     """Nothing of them gets into headers, and the document stays valid."""
-    raw = bytes(range(1, 256)) + b"\r\nSet-Cookie: a=b\r\n\r\n<script>"
+    raw = bytes(range(1, 128)) + bytes(range(160, 256)) + b"\r\nSet-Cookie: a=b\r\n\r\n<script>"
     name = tiff("texts-raw.tif", {"title": raw, "description": b"a\0b"})
     assert metadata(name) == {"title": raw.decode("latin-1"), "description": "a"}
     for what in ("title", "subject", "metadata", "Summary-info"):
