@@ -1,5 +1,5 @@
 /* What a file says in words of its picture: in tags of TIFF and Exif, text chunks of PNG, comments
- * of JPEG. */
+ * of JPEG and GIF. */
 #ifndef TEGULA_TEXTS_H
 #define TEGULA_TEXTS_H
 

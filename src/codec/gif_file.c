@@ -11,6 +11,7 @@
 #include "read_at.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
+#include "text.h"
 
 /* Extensions before the first frame; comments and programs' own data are short. */
 #define MAX_FRONT_BYTES ((uint64_t)4 << 20)
@@ -56,7 +57,8 @@ static bool fail_gif(int code, tg_err *err)
     return tg_fail_detail(err, "giflib: %s", text ? text : "no reason given");
 }
 
-static bool take_extension(GifFileType *gif, int *transparent)
+/* comment: receives the first one; NULL = not wanted. */
+static bool take_extension(GifFileType *gif, int *transparent, tg_buf *comment)
 {
     GraphicsControlBlock control;
     GifByteType *data;
@@ -64,10 +66,14 @@ static bool take_extension(GifFileType *gif, int *transparent)
 
     if (DGifGetExtension(gif, &code, &data) != GIF_OK)
         return false;
+    if (code != COMMENT_EXT_FUNC_CODE || (comment && comment->len))
+        comment = NULL;
     while (data) {
         if (code == GRAPHICS_EXT_FUNC_CODE &&
             DGifExtensionToGCB(data[0], data + 1, &control) == GIF_OK)
             *transparent = control.TransparentColor;
+        if (comment)
+            tg_buf_append(comment, data + 1, data[0]);
         if (DGifGetExtensionNext(gif, &data) != GIF_OK)
             return false;
     }
@@ -75,7 +81,7 @@ static bool take_extension(GifFileType *gif, int *transparent)
 }
 
 /* Leaves giflib before the first frame's pixels. */
-static bool go_to_frame(GifFileType *gif, int *transparent, tg_err *err)
+static bool go_to_frame(GifFileType *gif, int *transparent, tg_buf *comment, tg_err *err)
 {
     GifRecordType type;
 
@@ -85,7 +91,7 @@ static bool go_to_frame(GifFileType *gif, int *transparent, tg_err *err)
             return tg_fail(err, TG_ERR_CORRUPT, "the GIF file has no picture");
         if (type == IMAGE_DESC_RECORD_TYPE)
             return DGifGetImageDesc(gif) == GIF_OK || fail_gif(gif->Error, err);
-        if (type == EXTENSION_RECORD_TYPE && !take_extension(gif, transparent))
+        if (type == EXTENSION_RECORD_TYPE && !take_extension(gif, transparent, comment))
             break;
     }
     return fail_gif(gif->Error, err);
@@ -122,7 +128,7 @@ static bool take_frame(const GifFileType *gif, frame *f, tg_err *err)
     return take_palette(gif, f, err);
 }
 
-static GifFileType *open_at_frame(tg_reader *r, frame *f, tg_err *err)
+static GifFileType *open_at_frame(tg_reader *r, frame *f, tg_buf *comment, tg_err *err)
 {
     int code = 0;
     GifFileType *gif = DGifOpen(r, on_read, &code);
@@ -131,7 +137,7 @@ static GifFileType *open_at_frame(tg_reader *r, frame *f, tg_err *err)
         fail_gif(code, err);
         return NULL;
     }
-    if (go_to_frame(gif, &f->transparent, err) && take_frame(gif, f, err))
+    if (go_to_frame(gif, &f->transparent, comment, err) && take_frame(gif, f, err))
         return gif;
     DGifCloseFile(gif, NULL);
     return NULL;
@@ -153,24 +159,29 @@ static tg_image *make_image(const frame *f, int fd, uint64_t size_bytes)
     return &g->flat.base;
 }
 
+/* False when there is no picture. */
+static bool read_front(int fd, uint64_t size_bytes, frame *f, tg_buf *comment, tg_err *err)
+{
+    tg_reader *r = tg_new(sizeof *r);
+    GifFileType *gif;
+
+    tg_reader_begin(r, fd, TG_MIN(size_bytes, MAX_FRONT_BYTES));
+    gif = open_at_frame(r, f, comment, err);
+    free(r);
+    if (gif)
+        DGifCloseFile(gif, NULL);
+    return gif != NULL;
+}
+
 static tg_image *gif_open(int fd, uint64_t size_bytes, unsigned page, tg_err *err)
 {
-    tg_reader *r;
-    GifFileType *gif;
     frame f;
 
     if (page > 0) {
         tg_fail(err, TG_ERR_NOT_FOUND, "of a GIF file there is only the first picture");
         return NULL;
     }
-    r = tg_new(sizeof *r);
-    tg_reader_begin(r, fd, TG_MIN(size_bytes, MAX_FRONT_BYTES));
-    gif = open_at_frame(r, &f, err);
-    free(r);
-    if (!gif)
-        return NULL;
-    DGifCloseFile(gif, NULL);
-    return make_image(&f, fd, size_bytes);
+    return read_front(fd, size_bytes, &f, NULL, err) ? make_image(&f, fd, size_bytes) : NULL;
 }
 
 static bool read_line(gif_file *g, uint8_t *dst, tg_err *err)
@@ -226,7 +237,7 @@ static bool gif_start(tg_flat *f, tg_err *err)
     if (!can_be_whole(g, err))
         return false;
     tg_reader_begin(&g->reader, f->base.fd, f->size_bytes);
-    g->gif = open_at_frame(&g->reader, &now, err);
+    g->gif = open_at_frame(&g->reader, &now, NULL, err);
     if (!g->gif)
         return false;
     if (memcmp(&now.rect, rect, sizeof *rect) != 0 || now.interlaced != g->frame.interlaced)
@@ -300,6 +311,18 @@ static uint64_t gif_working_bytes(const tg_image *img, unsigned level, unsigned 
            (f->interlaced ? (uint64_t)f->rect.w * f->rect.h : f->rect.w);
 }
 
+static void gif_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
+{
+    tg_buf comment = {0};
+    tg_err ignored = {0};
+    frame f;
+
+    if (which == TG_TEXT_COMMENT &&
+        read_front(img->fd, ((const gif_file *)img)->flat.size_bytes, &f, &comment, &ignored))
+        tg_text_append(out, tg_buf_view(&comment), limit_bytes);
+    tg_buf_free(&comment);
+}
+
 static void gif_close(tg_image *img)
 {
     tg_flat_close((tg_flat *)img);
@@ -314,6 +337,7 @@ const tg_codec tg_gif_codec = {
     .read = tg_flat_read,
     .rest = tg_flat_rest,
     .working_bytes = gif_working_bytes,
+    .text = gif_text,
     .close = gif_close,
 };
 #endif

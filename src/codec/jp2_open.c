@@ -9,12 +9,13 @@
 #include "tegula/tile_cache.h"
 #include "text.h"
 
-#define MIN_TILE_PX    128 /* tiles of the codestream between these are offered as they are */
-#define MAX_TILE_PX    1024
-#define SMALL_TILE_PX  256 /* smaller ones and precincts are taken together up to this */
-#define PLAIN_TILE_PX  512 /* offered where the codestream has no grid worth the name */
-#define MIN_BAND_PX    64
-#define MAX_EXIF_BYTES ((size_t)32 << 10)
+#define MIN_TILE_PX     128 /* tiles of the codestream between these are offered as they are */
+#define MAX_TILE_PX     1024
+#define SMALL_TILE_PX   256 /* smaller ones and precincts are taken together up to this */
+#define PLAIN_TILE_PX   512 /* offered where the codestream has no grid worth the name */
+#define MIN_BAND_PX     64
+#define EXIF_HEAD_BYTES ((size_t)32 << 10)
+#define EXIF_MAX_BYTES  ((size_t)1 << 20)
 
 static bool jp2_probe(const uint8_t *head, size_t n)
 {
@@ -133,13 +134,24 @@ static void make_levels(tg_jp2 *j)
 
 /* ---- metadata ---- */
 
+/* The front of it: the first directory lies there, and so do its numbers; texts may be long. */
+static tg_exif read_exif(const tg_jp2_info *info, size_t limit_bytes, tg_buf *block)
+{
+    size_t n = (size_t)TG_MIN(info->exif.n_bytes, (uint64_t)limit_bytes);
+    uint8_t *to = n ? tg_buf_reserve(block, n) : NULL;
+
+    if (to)
+        block->len += tg_j2k_read_some(&info->exif, 0, to, n);
+    return tg_exif_read(block->data, block->len);
+}
+
 static void read_metadata(tg_jp2 *j)
 {
-    uint8_t block[MAX_EXIF_BYTES];
     const tg_jp2_info *info = &j->info;
-    size_t n = info->exif.n_bytes ? tg_j2k_read_some(&info->exif, 0, block, sizeof block) : 0;
-    tg_exif exif = tg_exif_read(block, n);
+    tg_buf block = {0};
+    tg_exif exif = read_exif(info, EXIF_HEAD_BYTES, &block);
 
+    tg_buf_free(&block);
     j->base.orientation = exif.orientation;
     j->base.dpi_x = exif.dpi_x;
     j->base.dpi_y = exif.dpi_y;
@@ -176,11 +188,11 @@ static void jp2_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf 
 
 static void jp2_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
 {
-    const tg_jp2_info *info = &((const tg_jp2 *)img)->info;
-    uint8_t block[MAX_EXIF_BYTES];
-    size_t n = info->exif.n_bytes ? tg_j2k_read_some(&info->exif, 0, block, sizeof block) : 0;
+    tg_buf block = {0};
+    tg_exif exif = read_exif(&((const tg_jp2 *)img)->info, EXIF_MAX_BYTES, &block);
 
-    tg_text_append(out, tg_exif_read(block, n).text[which], limit_bytes);
+    tg_text_append(out, exif.text[which], limit_bytes);
+    tg_buf_free(&block);
 }
 
 /* ---- opening ---- */

@@ -1,6 +1,6 @@
 """Files of other kinds than TIFF, and what goes into any: EXIF blocks, profiles, JP2 boxes.
 
-Made with Pillow, or byte by byte where Pillow cannot; opj_compress where a JPEG 2000 has to be special.
+Made with Pillow and libheif, or byte by byte where Pillow cannot; opj_compress where a JPEG 2000 has to be special.
 As in fixture, each function that makes a file returns its identifier.
 """
 import io
@@ -16,6 +16,7 @@ import numpy
 from PIL import Image
 
 import fixture
+import server
 
 # PNG's colour types
 GREY, TRUE, INDEXED, GREY_ALPHA, TRUE_ALPHA = 0, 2, 3, 4, 6
@@ -50,6 +51,32 @@ def by_pillow(name, pixels, form, **options):
         (pixels if isinstance(pixels, Image.Image) else picture_of(pixels)).save(path, form, **options)
 
     return fixture.once(name, make)
+
+
+def by_libheif(name, pixels, *options, **of_source):
+    """options: of heif-enc; of_source: of Pillow's coder for the PNG that it reads."""
+    tool = shutil.which("heif-enc")
+    if not tool:
+        raise unittest.SkipTest("no heif-enc")
+
+    def make(path):
+        source = path + ".png"
+        Image.fromarray(pixels).save(source, **of_source)
+        try:
+            done = subprocess.run([tool, *options, "-o", path + os.path.splitext(name)[1], source], capture_output=True)
+            if done.returncode != 0:
+                raise unittest.SkipTest("heif-enc: %r" % done.stderr[-100:])
+            os.rename(path + os.path.splitext(name)[1], path)
+        finally:
+            os.unlink(source)
+
+    return fixture.once(name, make)
+
+
+def offers_heif():
+    done = subprocess.run([server.TEGULA, "--formats"], capture_output=True, text=True)
+    if "HEIF" not in done.stdout:
+        raise unittest.SkipTest("built without libheif")
 
 
 # -- PNG

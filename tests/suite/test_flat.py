@@ -234,35 +234,10 @@ def test_webp_animation_on_its_canvas():
 
 # -- AVIF and HEIF
 
-def by_libheif(name, pixels, *options):
-    tool = shutil.which("heif-enc")
-    if not tool:
-        raise unittest.SkipTest("no heif-enc")
-
-    def make(path):
-        source = path + ".png"
-        Image.fromarray(pixels).save(source)
-        try:
-            done = subprocess.run([tool, *options, "-o", path + os.path.splitext(name)[1], source], capture_output=True)
-            if done.returncode != 0:
-                raise unittest.SkipTest("heif-enc: %r" % done.stderr[-100:])
-            os.rename(path + os.path.splitext(name)[1], path)
-        finally:
-            os.unlink(source)
-
-    return fixture.once(name, make)
-
-
-def offers_heif():
-    done = subprocess.run([server.TEGULA, "--formats"], capture_output=True, text=True)
-    if "HEIF" not in done.stdout:
-        raise unittest.SkipTest("built without libheif")
-
-
 def test_avif_and_heif():
-    offers_heif()
+    kinds.offers_heif()
     for name, options in (("high.avif", ("-A", "-q", "90")), ("high.heic", ("-q", "90"))):
-        by_libheif(name, smooth(), *options)
+        kinds.by_libheif(name, smooth(), *options)
         assert info(V3, name)["width"] == 400
         assert far(get(V3, name).pixels(), smooth()) < 2, name
         part = get(V3, name, region="100,50,200,200").pixels()
@@ -270,9 +245,9 @@ def test_avif_and_heif():
 
 
 def test_avif_with_alpha():
-    offers_heif()
+    kinds.offers_heif()
     pixels = numpy.dstack([smooth(), smooth()[:, :, 0]])
-    got = get(V3, by_libheif("alpha.avif", pixels, "-A", "-q", "90")).pixels()
+    got = get(V3, kinds.by_libheif("alpha.avif", pixels, "-A", "-q", "90")).pixels()
     assert got.shape == (300, 400, 4)
     close(abs(got[:, :, 3].astype(int) - pixels[:, :, 3]).mean(), 0, 2)
     seen = pixels[:, :, 3] > 100
@@ -280,8 +255,8 @@ def test_avif_with_alpha():
 
 
 def test_avif_cut_short():
-    offers_heif()
-    data = contents(by_libheif("high.avif", smooth(), "-A", "-q", "90"))
+    kinds.offers_heif()
+    data = contents(kinds.by_libheif("high.avif", smooth(), "-A", "-q", "90"))
     for share in (.2, .6, .95):
         expect(get(V3, saved("cut-%g.avif" % share, data[:int(len(data) * share)])), 500)
 

@@ -1,11 +1,12 @@
 """What files say in words, as objects of IIP: tags of TIFF 6.0 (section 8) and Exif, text chunks of PNG (third
-edition, 11.3.3), comments of JPEG."""
+edition, 11.3.3), comments of JPEG and GIF."""
 import json
 import os
 import struct
 import zlib
 
 import fixture
+import kinds
 import server
 from PIL import Image
 
@@ -60,8 +61,12 @@ def saved(name, **how):
     return name
 
 
-def chunk(kind, data):
-    return struct.pack(">L", len(data)) + kind + data + struct.pack(">L", zlib.crc32(kind + data))
+def jp2(name, block):
+    """With a box of Exif behind the codestream."""
+    saved(name)
+    with open(os.path.join(fixture.root(), name), "ab") as f:
+        f.write(struct.pack(">L", 24 + len(block)) + b"uuidJpgTiffExif->JP2" + block)
+    return name
 
 
 def png(name, *chunks):
@@ -71,7 +76,7 @@ def png(name, *chunks):
     with open(path, "rb") as f:
         data = f.read()
     with open(path, "wb") as f:
-        f.write(data[:33] + b"".join(chunk(*c) for c in chunks) + data[33:])
+        f.write(data[:33] + b"".join(kinds.chunk(*c) for c in chunks) + data[33:])
     return name
 
 
@@ -116,10 +121,32 @@ def test_exif_of_other_formats():
     check_all(saved("texts.png", exif=exif(WORDS)), WORDS)
 
 
-def test_comment_of_jpeg():
-    name = saved("texts-comment.jpg", comment="Müller".encode("latin-1"))
-    check_all(name, {"comment": "Müller"})
-    assert text(name, "comment") == "Müller\r\n".encode()
+def test_exif_of_avif_and_heif():
+    kinds.offers_heif()
+    for name, coder in (("texts.avif", ("-A",)), ("texts.heic", ())):
+        check_all(kinds.by_libheif(name, fixture.ramp(64, 48), *coder, exif=exif(WORDS)), WORDS)
+
+
+def test_exif_of_jp2():
+    """In a box of its own (JpgTiffExif->JP2), with the name of JPEG's segment before it and without; behind 100 kB of
+    another text; cut short."""
+    block = exif(WORDS)
+    assert block[:6] == b"Exif\0\0"
+    check_all(jp2("texts.jp2", block), WORDS)
+    check_all(jp2("texts-bare.jp2", block[6:]), WORDS)
+    long = exif(dict(WORDS, description="d" * 100000))
+    check_all(jp2("texts-long.jp2", long), {k: v for k, v in WORDS.items() if k != "description"})
+    for n in (0, 5, 6, 14, 20, len(block) - 1):
+        assert set(metadata(jp2("texts-cut.jp2", block[:n]))) <= set(WORDS)
+
+
+def test_comments():
+    """Of JPEG and of GIF, which stores it in parts of 255 bytes."""
+    for name, words in (("texts-comment.jpg", "Müller"), ("texts-comment.gif", "Müller"), ("texts-long.gif", "Müller " * 99 + "ß")):
+        saved(name, comment=words.encode("latin-1"))
+        check_all(name, {"comment": words})
+        assert text(name, "comment") == words.encode() + b"\r\n"
+    assert text(saved("texts-none.gif"), "comment") == b""
 
 
 def test_chunks_of_png():
