@@ -77,8 +77,8 @@ static bool read_tokens(tg_pool *p, unsigned i, uint64_t until_us)
 bool tg_pool_tend(tg_pool *p, uint64_t until_us)
 {
     bool purged = false, asked = false;
-    for (unsigned i = 0; i < p->n; i++) {
-        unsigned at = (p->next + i) % p->n;
+    for (unsigned i = 0, first = p->next; i < p->n; i++) {
+        unsigned at = (first + i) % p->n;
         tg_server *s = &p->server[at];
         tg_server_tend(s);
         if (asked || !tg_server_is_up(s) || tg_clock_us() - s->asked_us < TOKENS_US)

@@ -146,6 +146,7 @@ static void welcome(tg_server *s)
         tg_log(TG_LOG_ERROR, "memcached %.*s%s%.*s is back", TG_STR_ARG(s->host),
                s->port.n ? ":" : "", TG_STR_ARG(s->port));
     s->state = TG_SERVER_UP;
+    s->out_seen = atomic_load(s->out);
     s->answered = 0;
     s->asked_us = 0;
 }
@@ -188,11 +189,11 @@ void tg_server_tend(tg_server *s)
 {
     uint64_t now = tg_clock_us();
     if (s->state == TG_SERVER_UP) {
-        if (atomic_load(s->out) > now) {
-            tg_server_disconnect(s); /* another worker has found out */
-            s->next_us = atomic_load(s->out);
-        }
-        return;
+        uint64_t out = atomic_load(s->out);
+        if (out == s->out_seen)
+            return;
+        tg_server_disconnect(s); /* another worker has found out, perhaps long ago */
+        s->next_us = out;
     }
     bool begins = s->state == TG_SERVER_DOWN;
     step(s, now, 0);

@@ -722,6 +722,23 @@ def test_two_of_three_gone():
             b.thaw()
 
 
+def test_a_worker_that_was_idle_meanwhile_does_not_wait_again():
+    """One finds out that a server is frozen; also those hear of it that had nothing to do until long after."""
+    paths = [full("a.tif", "%d," % w) for w in range(20, 80)]
+    with Memcached() as a, Memcached() as b, Memcached(unix=True) as d:
+        with Cached(", ".join(m.address for m in (a, b, d)), workers=4, **PROMPT) as c:
+            c.put()
+            check_all_right(c, paths)
+            a.kill()
+            b.freeze()
+            for _ in range(3):
+                for path in paths:  # one after the other
+                    assert expect(c.get(path), 200).body == truth(0, path)
+                time.sleep(2.2)  # so long it is left alone
+            b.thaw()
+            assert c.site.log_text().count(b.address + " does not answer in time") == 1, c.site.log_text()[-3000:]
+
+
 def test_one_of_three_goes_and_comes_back():
     """Only what it held is rendered again, and what it holds is found again."""
     paths = [full("a.tif", "%d," % w) for w in range(20, 80)]
