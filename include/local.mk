@@ -39,4 +39,5 @@ noinst_HEADERS += \
 	include/tegula/tile_cache.h \
 	include/tegula/tiles.h \
 	include/tegula/utf8.h \
-	include/tegula/watermark.h
+	include/tegula/watermark.h \
+	include/tegula/xml.h

@@ -302,6 +302,22 @@ static void check_object(int line, const char *query, const char *want, tg_iip_t
 
 #define OBJECT(query, want) check_object(__LINE__, "FIF=a&" query, want, TG_IIP_NETFPX)
 
+static void check_stack(void)
+{
+    tg_iip_facts stack = facts;
+    tg_iip_type type = TG_IIP_NETFPX;
+    tg_buf out = {0};
+    stack.horizontal = (const unsigned[]){0, 1};
+    stack.name = (const tg_str[]){TG_STR("red"), TG_STR("\"940 nm\"")};
+    stack.n_horizontal = 2;
+    stack.stack = true;
+    tg_iip_object_text(&(tg_iip_object){.name = TG_STR("stack")}, &stack, &out, &type);
+    CHECK(tg_str_is(tg_buf_view(&out),
+                    "[{\"id\": 0, \"name\": \"red\", \"scale\": 1}, "
+                    "{\"id\": 1, \"name\": \"\\\"940 nm\\\"\", \"scale\": 1}]"));
+    tg_buf_free(&out);
+}
+
 static void test_objects(void)
 {
     OBJECT("obj=IIP,1.0&obj=Max-size&obj=Tile-size&obj=Resolution-number&obj=Resolutions",
@@ -329,10 +345,11 @@ static void test_objects(void)
     check_object(__LINE__, "FIF=a&obj=metadata",
                  "{\"rights\": \"\\\"mine\\\"\", \"description\": \"a\\nb\", \"date\": \"1998\"}",
                  TG_IIP_JSON);
-    CHECK_INT(tg_iip_object_texts(TG_STR("metadata")), (1 << TG_TEXTS) - 1);
+    CHECK_INT(tg_iip_object_texts(TG_STR("metadata")), (1 << TG_TEXT_PAGE) - 1);
     CHECK_INT(tg_iip_object_texts(TG_STR("Title")), 1 << TG_TEXT_TITLE);
     CHECK_INT(tg_iip_object_texts(TG_STR("Max-size")) | tg_iip_object_texts(TG_STR("scale")), 0);
     check_object(__LINE__, "FIF=a&obj=stack", "[]", TG_IIP_JSON);
+    check_stack();
     CHECK(tg_iip_object_is_general(TG_STR("iip,2.0")) && !tg_iip_object_is_known(TG_STR("foo")));
     CHECK(!tg_iip_object_is_known(TG_STR("Max-size,1")) && !tg_iip_object_is_known(TG_STR("")));
 }

@@ -95,6 +95,7 @@ typedef struct tg_iip_facts {
     uint32_t tile_w_px, tile_h_px;
     /* numbers of the views; none: there is one */
     const unsigned *horizontal, *vertical;
+    const tg_str *name; /* of each horizontal view, of a stack */
     unsigned n_horizontal, n_vertical;
     bool stack; /* the horizontal views are pages of one file */
     unsigned bits, channels;

@@ -13,6 +13,7 @@ typedef enum tg_text {
     TG_TEXT_MAKE,  /* of the camera or scanner */
     TG_TEXT_MODEL, /* of the same */
     TG_TEXT_COMMENT,
+    TG_TEXT_PAGE, /* what the page is called among those of its file */
     TG_TEXTS
 } tg_text;
 

@@ -47,7 +47,7 @@ uint32_t tg_text_tag(tg_text which)
     static const uint32_t tags[TG_TEXTS] = {
         [TG_TEXT_RIGHTS] = 33432, [TG_TEXT_TITLE] = 269, [TG_TEXT_DESCRIPTION] = 270,
         [TG_TEXT_CREATOR] = 315,  [TG_TEXT_DATE] = 306,  [TG_TEXT_SOFTWARE] = 305,
-        [TG_TEXT_MAKE] = 271,     [TG_TEXT_MODEL] = 272,
+        [TG_TEXT_MAKE] = 271,     [TG_TEXT_MODEL] = 272, [TG_TEXT_PAGE] = 285,
     };
 
     return tags[which];

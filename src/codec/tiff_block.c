@@ -25,10 +25,10 @@ static bool find_text(TIFF *tif, uint32_t tag, tg_str *found)
     return true;
 }
 
-/* False when no level has it; a level that cannot be read has nothing. */
-static bool find(tg_image *img, uint32_t tag, bool text, tg_str *found)
+/* False when none of the first n levels has it; a level that cannot be read has nothing. */
+static bool find(tg_image *img, unsigned n, uint32_t tag, bool text, tg_str *found)
 {
-    for (unsigned i = 0; i < img->n_levels; i++) {
+    for (unsigned i = 0; i < n; i++) {
         tg_err ignored = {0};
         tg_tiff_file *f = tg_tiff_level_file((tg_tiff *)img, i, 0, &ignored);
 
@@ -44,15 +44,16 @@ void tg_tiff_block(tg_image *img, tg_block which, size_t limit_bytes, tg_buf *ou
         [TG_BLOCK_ICC] = TIFFTAG_ICCPROFILE, [TG_BLOCK_XMP] = TIFFTAG_XMLPACKET};
     tg_str found;
 
-    if (find(img, tags[which], false, &found) && found.n <= limit_bytes)
+    if (find(img, img->n_levels, tags[which], false, &found) && found.n <= limit_bytes)
         tg_buf_append(out, found.p, found.n);
 }
 
 void tg_tiff_text(tg_image *img, tg_text which, size_t limit_bytes, tg_buf *out)
 {
     uint32_t tag = tg_text_tag(which);
+    unsigned n = which == TG_TEXT_PAGE ? 1 : img->n_levels; /* a level is no page */
     tg_str found;
 
-    if (tag && find(img, tag, true, &found))
+    if (tag && find(img, n, tag, true, &found))
         tg_text_append(out, found, limit_bytes);
 }

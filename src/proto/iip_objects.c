@@ -125,16 +125,22 @@ static void put_basic(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out
     put_colorspace(o, f, out);
 }
 
+/* NULL: no object tells it. */
 static const char *const text_names[TG_TEXTS] = {
     [TG_TEXT_RIGHTS] = "rights",   [TG_TEXT_TITLE] = "title", [TG_TEXT_DESCRIPTION] = "description",
     [TG_TEXT_CREATOR] = "creator", [TG_TEXT_DATE] = "date",   [TG_TEXT_SOFTWARE] = "software",
     [TG_TEXT_MAKE] = "make",       [TG_TEXT_MODEL] = "model", [TG_TEXT_COMMENT] = "comment",
 };
 
+static bool is_text(tg_str object, tg_text text)
+{
+    return text_names[text] && tg_str_eq_nocase(object, tg_str_of(text_names[text]));
+}
+
 static void put_text(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out)
 {
     for (unsigned i = 0; i < TG_TEXTS; i++) {
-        if (!f->text[i].n || !tg_str_eq_nocase(o->name, tg_str_of(text_names[i])))
+        if (!f->text[i].n || !is_text(o->name, i))
             continue;
         tg_buf_str(out, f->text[i]);
         tg_buf_z(out, "\r\n");
@@ -187,7 +193,7 @@ static void put_metadata(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *
     (void)o;
     tg_buf_z(out, "{");
     for (unsigned i = 0; i < TG_TEXTS; i++) {
-        if (!f->text[i].n)
+        if (!f->text[i].n || !text_names[i])
             continue;
         tg_buf_printf(out, "%s\"%s\": ", separator, text_names[i]);
         tg_json_string(out, f->text[i]);
@@ -200,8 +206,11 @@ static void put_stack(const tg_iip_object *o, const tg_iip_facts *f, tg_buf *out
 {
     (void)o;
     tg_buf_z(out, "[");
-    for (unsigned i = 0; i < f->n_horizontal && f->stack; i++)
-        tg_buf_printf(out, "%s{\"id\": %u, \"name\": \"%u\", \"scale\": 1}", i ? ", " : "", i, i);
+    for (unsigned i = 0; i < f->n_horizontal && f->stack; i++) {
+        tg_buf_printf(out, "%s{\"id\": %u, \"name\": ", i ? ", " : "", f->horizontal[i]);
+        tg_json_string(out, f->name[i]);
+        tg_buf_z(out, ", \"scale\": 1}");
+    }
     tg_buf_z(out, "]");
 }
 
@@ -291,7 +300,7 @@ unsigned tg_iip_object_texts(tg_str name)
     unsigned texts = 0;
     bool all = tg_str_eq_nocase(name, TG_STR("metadata"));
     for (unsigned i = 0; i < TG_TEXTS; i++)
-        texts |= (unsigned)(all || tg_str_eq_nocase(name, tg_str_of(text_names[i]))) << i;
+        texts |= (unsigned)((all && text_names[i]) || is_text(name, i)) << i;
     for (size_t i = 0; i < sizeof old_texts / sizeof old_texts[0]; i++)
         texts |= (unsigned)tells(name, &old_texts[i]) << old_texts[i].text;
     return texts;

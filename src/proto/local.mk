@@ -16,4 +16,5 @@ libtg_proto_a_SOURCES = \
 	src/proto/json.c \
 	src/proto/tiles_grid.c \
 	src/proto/tiles_parse.c \
-	src/proto/tiles_xyz.c
+	src/proto/tiles_xyz.c \
+	src/proto/xml.c

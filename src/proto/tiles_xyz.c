@@ -4,6 +4,7 @@
 #include "tegula/json.h"
 #include "tegula/num.h"
 #include "tegula/tiles.h"
+#include "tegula/xml.h"
 
 #define TILE_PX 256 /* what viewers of maps take for granted */
 #define PI      3.14159265358979323846
@@ -125,17 +126,6 @@ static bounds bounds_of(const tg_tiles_image *image)
     return b;
 }
 
-static void put_escaped(tg_buf *out, tg_str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-        if (c == '&' || c == '<' || c == '>' || c == '"')
-            tg_buf_z(out, c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&quot;");
-        else
-            tg_buf_printf(out, "%c", c);
-    }
-}
-
 static void put_text(tg_buf *out, const char *member, tg_str text)
 {
     tg_buf_printf(out, ",\"%s\":", member);
@@ -146,7 +136,7 @@ static void put_text(tg_buf *out, const char *member, tg_str text)
 static void put_attribution(tg_buf *out, tg_str text)
 {
     tg_buf html = {0};
-    put_escaped(&html, text);
+    tg_xml_text(&html, text);
     put_text(out, "attribution", tg_buf_view(&html));
     tg_buf_free(&html);
 }

@@ -61,29 +61,24 @@ static void put_samples(tg_image *image, bool range_wanted, tg_iip_facts *f)
     f->lab = image->native.space == TG_SPACE_LAB;
 }
 
-static bool add_page(void *ctx, unsigned view, tg_source *source, tg_err *err)
-{
-    tg_views *views = ctx;
-    (void)source;
-    (void)err;
-    views->horizontal[views->n_horizontal++] = view;
-    return true;
-}
-
 /* Of a sequence its files, of others the pages, if there are several. */
 static void put_views(tg_service *s, const tg_iip_object *o, tg_iip_facts *f)
 {
     tg_err ignored = {0};
-    tg_views *views = tg_arena_alloc(s->arena, sizeof *views);
-    tg_source_views(s->sources, o->image.identifier, views);
-    if (!views->n_horizontal) {
-        tg_iip_each_view(s, &o->image, add_page, views, &ignored);
-        f->stack = views->n_horizontal > 1;
-    }
-    f->horizontal = views->horizontal;
-    f->n_horizontal = views->n_horizontal;
-    f->vertical = views->vertical;
-    f->n_vertical = views->n_vertical;
+    tg_views *files = tg_arena_alloc(s->arena, sizeof *files);
+    const tg_iip_views *pages;
+    tg_source_views(s->sources, o->image.identifier, files);
+    f->horizontal = files->horizontal;
+    f->n_horizontal = files->n_horizontal;
+    f->vertical = files->vertical;
+    f->n_vertical = files->n_vertical;
+    pages = files->n_horizontal ? NULL : tg_iip_views_of(s, &o->image, &ignored);
+    if (!pages)
+        return;
+    f->horizontal = pages->number;
+    f->n_horizontal = pages->n;
+    f->name = pages->name;
+    f->stack = pages->n > 1;
 }
 
 /* What takes reading more than the header is gathered for those objects that tell it. */

@@ -2,10 +2,12 @@
 #include <inttypes.h>
 
 #include "serve/iip.h"
+#include "tegula/json.h"
 #include "tegula/mem.h"
 #include "tegula/num.h"
 #include "tegula/render.h"
 #include "tegula/samples.h"
+#include "tegula/xml.h"
 
 #define MAX_TILES  1024
 #define MAX_PX     ((int64_t)MAX_TILES * 256 * 256) /* fewer of larger tiles */
@@ -153,10 +155,9 @@ typedef struct collection {
     const tg_iip *iip;
     tg_buf *out;
     tg_iip_image image;
-    unsigned views; /* there are */
+    const tg_iip_views *views; /* if there are several: each goes under its name */
     unsigned taken;
     size_t values;
-    bool named; /* several views: each under its number */
 } collection;
 
 /* The rectangle of a resolution, unprocessed. */
@@ -222,8 +223,10 @@ static bool take_profile(void *ctx, unsigned view, tg_source *source, tg_err *er
         return false;
     if (c->taken++)
         tg_buf_z(c->out, ", ");
-    if (c->named)
-        tg_buf_printf(c->out, "\"%u\": ", view);
+    if (c->views) {
+        tg_json_string(c->out, tg_iip_view_name(c->views, view));
+        tg_buf_z(c->out, ": ");
+    }
     tg_buf_z(c->out, "[");
     put_values(source->image, &line, c->out);
     tg_buf_z(c->out, "]");
@@ -231,12 +234,16 @@ static bool take_profile(void *ctx, unsigned view, tg_source *source, tg_err *er
     return true;
 }
 
-static bool count(void *ctx, unsigned view, tg_source *source, tg_err *err)
+/* False on failure. */
+static bool find_views(collection *c, tg_err *err)
 {
-    (void)view;
-    (void)source;
-    (void)err;
-    ++*(unsigned *)ctx;
+    if (c->iip->image.view)
+        return true;
+    c->views = tg_iip_views_of(c->s, &c->iip->image, err);
+    if (!c->views)
+        return false;
+    if (c->views->n < 2)
+        c->views = NULL;
     return true;
 }
 
@@ -259,11 +266,10 @@ bool tg_answer_profile(tg_service *s, const tg_request *request, const tg_iip *i
                        tg_err *err)
 {
     collection c = {.s = s, .iip = iip, .out = &r->body};
-    if (!iip->image.view && !tg_iip_each_view(s, &iip->image, count, &c.views, err))
+    if (!find_views(&c, err))
         return false;
-    c.named = c.views > 1;
-    tg_buf_z(c.out, c.named ? "{\"profile\": {" : "{\"profile\": ");
-    return collect(s, request, &c, take_profile, c.named ? "}}" : "}",
+    tg_buf_z(c.out, c.views ? "{\"profile\": {" : "{\"profile\": ");
+    return collect(s, request, &c, take_profile, c.views ? "}}" : "}",
                    tg_iip_media_type(TG_IIP_JSON), r, err);
 }
 
@@ -277,10 +283,16 @@ static double reflectance(const tg_image *image, unsigned channel, unsigned samp
                  : stored_value(image, channel, sample, bits);
 }
 
-static void put_point(unsigned name, double value, tg_buf *out)
+/* The channel is named where there is one view only. */
+static void put_point(const tg_iip_views *views, unsigned view, unsigned channel, double value,
+                      tg_buf *out)
 {
-    tg_buf_printf(out, "<point><wavelength>%u</wavelength><reflectance>%f</reflectance></point>\n",
-                  name, value);
+    tg_buf_z(out, "<point><wavelength>");
+    if (views)
+        tg_xml_text(out, tg_iip_view_name(views, view));
+    else
+        tg_buf_printf(out, "%u", channel);
+    tg_buf_printf(out, "</wavelength><reflectance>%f</reflectance></point>\n", value);
 }
 
 static bool take_spectrum(void *ctx, unsigned view, tg_source *source, tg_err *err)
@@ -298,9 +310,9 @@ static bool take_spectrum(void *ctx, unsigned view, tg_source *source, tg_err *e
     tg_rect rect = {tile.x + (uint32_t)c->iip->x1, tile.y + (uint32_t)c->iip->y1, 1, 1};
     if (!read_rect(c, image, &all, rect, &pixel, err))
         return false;
-    unsigned channels = c->views > 1 ? 1 : pixel.fmt.channels;
+    unsigned channels = c->views ? 1 : pixel.fmt.channels;
     for (unsigned i = 0; i < channels; i++)
-        put_point(c->views > 1 ? view : i,
+        put_point(c->views, view, i,
                   reflectance(image, i, tg_samples_at(&pixel, i), pixel.fmt.bits), c->out);
     tg_samples_free(&pixel);
     return true;
@@ -310,7 +322,7 @@ bool tg_answer_spectrum(tg_service *s, const tg_request *request, const tg_iip *
                         tg_err *err)
 {
     collection c = {.s = s, .iip = iip, .out = &r->body};
-    if (!iip->image.view && !tg_iip_each_view(s, &iip->image, count, &c.views, err))
+    if (!find_views(&c, err))
         return false;
     tg_buf_z(c.out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<spectra>\n");
     return collect(s, request, &c, take_spectrum, "</spectra>\n", tg_iip_media_type(TG_IIP_XML), r,

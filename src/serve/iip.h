@@ -16,6 +16,19 @@ typedef bool tg_iip_take(void *ctx, unsigned view, tg_source *source, tg_err *er
 bool tg_iip_each_view(tg_service *s, const tg_iip_image *image, tg_iip_take *take, void *ctx,
                       tg_err *err);
 
+/* The horizontal views of an image, and what they are called: as the file names its pages
+ * (TIFF 6.0, PageName) when each has a name of its own, otherwise by their numbers. */
+typedef struct tg_iip_views {
+    unsigned n;
+    unsigned number[TG_VIEWS_MAX];
+    tg_str name[TG_VIEWS_MAX];
+} tg_iip_views;
+
+/* In the request's arena; NULL on failure. */
+const tg_iip_views *tg_iip_views_of(tg_service *s, const tg_iip_image *image, tg_err *err);
+/* Empty for a number that is none of them. */
+tg_str tg_iip_view_name(const tg_iip_views *views, unsigned number);
+
 /* Tile n of resolution r, as far as it lies in the image. TG_ERR_NOT_FOUND. */
 bool tg_iip_tile(const tg_resolutions *all, int64_t r, int64_t n, tg_rect *out, tg_err *err);
 

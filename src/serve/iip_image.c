@@ -2,6 +2,9 @@
 #include "serve/iip.h"
 
 #include "tegula/num.h"
+#include "tegula/utf8.h"
+
+#define MAX_NAME_BYTES 256 /* of a page */
 
 tg_str tg_iip_with_blanks(tg_str s, tg_arena *arena)
 {
@@ -64,6 +67,66 @@ bool tg_iip_each_view(tg_service *s, const tg_iip_image *image, tg_iip_take *tak
         if (!take_view(s, image, views->horizontal[i], take, ctx, err))
             return false;
     return true;
+}
+
+typedef struct naming {
+    tg_arena *arena;
+    tg_iip_views *views;
+    bool named; /* every view so far */
+} naming;
+
+/* Without what no document can hold (XML 1.0, section 2.2). */
+static bool can_be_shown(tg_str name)
+{
+    while (name.n) {
+        uint32_t c = tg_utf8_next(&name);
+        if (c < 0x20 || c == 0xfffe || c == 0xffff)
+            return false;
+    }
+    return true;
+}
+
+static bool is_new(const tg_iip_views *views, tg_str name)
+{
+    for (unsigned i = 0; i < views->n; i++)
+        if (tg_str_eq(views->name[i], name))
+            return false;
+    return true;
+}
+
+static bool take_name(void *ctx, unsigned view, tg_source *source, tg_err *err)
+{
+    naming *to = ctx;
+    tg_iip_views *views = to->views;
+    tg_buf text = {0};
+    (void)err;
+    if (to->named)
+        tg_image_text(source->image, TG_TEXT_PAGE, MAX_NAME_BYTES, &text);
+    tg_str name = tg_buf_view(&text);
+    to->named = name.n && can_be_shown(name) && is_new(views, name);
+    if (to->named)
+        views->name[views->n] = (tg_str){tg_arena_strdup(to->arena, name), name.n};
+    views->number[views->n++] = view;
+    tg_buf_free(&text);
+    return true;
+}
+
+const tg_iip_views *tg_iip_views_of(tg_service *s, const tg_iip_image *image, tg_err *err)
+{
+    naming to = {s->arena, tg_arena_alloc(s->arena, sizeof *to.views), true};
+    if (!tg_iip_each_view(s, image, take_name, &to, err))
+        return NULL;
+    for (unsigned i = 0; i < to.views->n && !to.named; i++)
+        to.views->name[i] = tg_arena_printf(s->arena, "%u", to.views->number[i]);
+    return to.views;
+}
+
+tg_str tg_iip_view_name(const tg_iip_views *views, unsigned number)
+{
+    for (unsigned i = 0; i < views->n; i++)
+        if (views->number[i] == number)
+            return views->name[i];
+    return TG_STR("");
 }
 
 bool tg_iip_tile(const tg_resolutions *all, int64_t r, int64_t n, tg_rect *out, tg_err *err)

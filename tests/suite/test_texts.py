@@ -3,6 +3,7 @@ edition, 11.3.3), comments of JPEG and GIF."""
 import json
 import os
 import struct
+import xml.etree.ElementTree as xml
 import zlib
 
 import fixture
@@ -195,6 +196,37 @@ def test_rights_of_the_configuration():
         assert text(tiff("texts-none.tif", {}), "rights", s) == b"the museum\r\n"
         assert text(tiff("texts.tif", {}), "rights", s) == WORDS["rights"].encode() + b"\r\n"
         assert text(tiff("texts-none.tif", {}), "title", s) == b""
+
+
+def stack(name, *names):
+    """Of pages in two levels of gray; names: bytes."""
+    with fixture.Tiff(os.path.join(fixture.root(), name)) as t:
+        for i, page in enumerate(names):
+            pixels = fixture.gray(300, 200) // (i + 1)
+            t.page(pixels, tags=page and {285: (ASCII, page + b"\0")})
+            t.page(fixture.halved(pixels), subfile=1)
+    return name
+
+
+def names_of(name):
+    """As the objects, the profile and the spectrum tell them."""
+    found = [view["name"] for view in json.loads(ask(name, "stack").body.decode())]
+    root = "/fcgi-bin/iipsrv.fcgi?FIF=%s&" % name
+    spectrum = xml.fromstring(site().get(root + "SPECTRA=1,0,9,9").body)
+    values = [fixture.gray(300, 200)[9, 9, 0] // (i + 1) / 255 for i in range(len(found))]
+    assert [p.find("wavelength").text for p in spectrum] == found == list(site().get(root + "PFL=1:9,9").json()["profile"])
+    assert [p.find("reflectance").text for p in spectrum] == ["%f" % v for v in values]
+    return found
+
+
+def test_names_of_pages():
+    """PageName, when each page has one of its own."""
+    assert names_of(stack("texts-pages.tif", b"red <650 nm>", "\"infra\" & Röntgen".encode(), b"\x80 ")) == [
+        "red <650 nm>", "\"infra\" & Röntgen", "€"]
+    for number, names in enumerate(((None, None), (b"a", None), (None, b"a"), (b"a", b"a"), (b"a", b"b\1"), (b"a", b" "),
+                                    (b"a", b"x" * 257), (b"\xef\xbf\xbe", b"a"))):
+        assert names_of(stack("texts-pages-%d.tif" % number, *names)) == ["0", "1"], names
+    assert metadata("texts-pages.tif") == {} and json.loads(ask("texts-none.tif", "stack").body) == []
 
 
 def test_66_a_replaced_file_tells_its_own():
