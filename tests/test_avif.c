@@ -206,8 +206,8 @@ static void test_refusals(void)
 
     CHECK(!tg_encoder_new(&s, &out, &err));
     CHECK_INT(err.kind,
-              tg_formats[TG_FORMAT_AVIF].available ? TG_ERR_BAD_REQUEST : TG_ERR_NOT_IMPLEMENTED);
-    if (!tg_formats[TG_FORMAT_AVIF].available)
+              tg_format_available(TG_FORMAT_AVIF) ? TG_ERR_BAD_REQUEST : TG_ERR_NOT_IMPLEMENTED);
+    if (!tg_format_available(TG_FORMAT_AVIF))
         return;
     err = (tg_err){0};
     s.width_px = s.height_px = 32768; /* 1 GiB */

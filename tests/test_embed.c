@@ -283,7 +283,7 @@ static void test_jp2(void)
     tg_encode_spec s = spec_of(TG_FORMAT_JP2, 4, 3144, 30000, RIGHTS, 150);
     tg_buf order = {0}, out;
 
-    if (!tg_formats[TG_FORMAT_JP2].available)
+    if (!tg_format_available(TG_FORMAT_JP2))
         return;
     out = encoded(&s);
     boxes_of(out.data + 4, out.len - 4, &order);

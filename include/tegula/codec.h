@@ -160,8 +160,13 @@ struct tg_image {
 /* The registry, most specific first, NULL-terminated. */
 extern const tg_codec *const tg_codecs[];
 
-/* Names of those whose library was missing when this was built, NULL-terminated. */
-extern const char *const tg_codecs_missing[];
+/* What could be read with a library that was missing when this was built. */
+typedef struct tg_codec_missing {
+    const char *name, *library;
+} tg_codec_missing;
+
+/* The last has no name. */
+extern const tg_codec_missing tg_codecs_missing[];
 
 /* Opens by magic bytes: reads the head of fd, asks every codec. TG_ERR_NOT_IMAGE when none knows it
  * (also for an empty file). fd is taken on success and left open for the caller on failure.

@@ -30,11 +30,16 @@ typedef struct tg_format_info {
     uint32_t max_side_px;
     bool alpha;       /* can carry an alpha channel */
     uint8_t max_bits; /* per sample: 8 or 16 */
-    bool available;   /* false: its library was missing when this was built */
     bool icc;         /* has a place for a colour profile */
 } tg_format_info;
 
 extern const tg_format_info tg_formats[TG_FORMATS];
+
+/* The library, or the part of one, that it takes to write a format and that is missing: in this
+ * build or, where it is loaded, on this host. NULL when nothing is. */
+const char *tg_format_lacks(tg_format format);
+
+bool tg_format_available(tg_format format);
 
 /* By the numbers of TIFF_COMPRESSION. */
 typedef enum tg_tiff_compression {

@@ -218,13 +218,20 @@ static int quantizer_of(int quality)
 }
 
 /* aom alone codes monochrome, 4:4:4 and tiles of any size. */
+#define CODER AVIF_CODEC_CHOICE_AOM
+
+static const char *avif_lacks(void)
+{
+    return avifCodecName(CODER, AVIF_CODEC_FLAG_CAN_ENCODE) ? NULL : "libavif and aom";
+}
+
 static avifEncoder *new_encoder(const tg_encode_spec *spec)
 {
     avifEncoder *encoder = avifEncoderCreate();
 
     if (!encoder)
         return NULL;
-    encoder->codecChoice = AVIF_CODEC_CHOICE_AOM;
+    encoder->codecChoice = CODER;
     encoder->maxThreads = 1;
     encoder->speed = SPEED;
     encoder->minQuantizer = encoder->maxQuantizer = quantizer_of(spec->quality);
@@ -250,8 +257,6 @@ static bool avif_finish(tg_encoder *e, tg_err *err)
         return true;
     if (result == AVIF_RESULT_OUT_OF_MEMORY)
         return tg_fail(err, TG_ERR_BUSY, "out of memory");
-    if (result == AVIF_RESULT_NO_CODEC_AVAILABLE)
-        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "libavif has no coder for AV1 on this host");
     tg_fail(err, TG_ERR_INTERNAL, "the image cannot be written as AVIF");
     return tg_fail_detail(err, "libavif: %s", avifResultToString(result));
 }
@@ -288,6 +293,6 @@ static uint64_t avif_cost_bytes(const tg_encode_spec *spec)
 }
 
 const tg_encoder_ops tg_avif_encoder_ops = {
-    sizeof(avif_encoder), avif_begin, avif_rows, avif_finish, avif_end, avif_cost_bytes,
+    sizeof(avif_encoder), avif_begin, avif_rows, avif_finish, avif_end, avif_cost_bytes, avif_lacks,
 };
 #endif

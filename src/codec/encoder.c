@@ -8,31 +8,27 @@
 #include "tegula/mem.h"
 
 #ifdef HAVE_AVIF
-#define WITH_AVIF true
-#define AVIF_OPS  &tg_avif_encoder_ops
+#define AVIF_OPS &tg_avif_encoder_ops
 #else
-#define WITH_AVIF false
-#define AVIF_OPS  NULL
+#define AVIF_OPS NULL
 #endif
 
 #ifdef HAVE_GIF
-#define WITH_GIF true
-#define GIF_OPS  &tg_gif_encoder_ops
+#define GIF_OPS &tg_gif_encoder_ops
 #else
-#define WITH_GIF false
-#define GIF_OPS  NULL
+#define GIF_OPS NULL
 #endif
 
 const tg_format_info tg_formats[TG_FORMATS] = {
-    [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8, true, true},
-    [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16, true, true},
-    [TG_FORMAT_GIF] = {"gif", "image/gif", 65535, true, 8, WITH_GIF, false},
-    [TG_FORMAT_JP2] = {"jp2", "image/jp2", 65535, true, 16, true, true},
-    [TG_FORMAT_PDF] = {"pdf", "application/pdf", 65500, false, 8, true, true},
-    [TG_FORMAT_TIFF] = {"tif", "image/tiff", 0x7fffffff, true, 16, true, true},
-    [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8, true, true},
+    [TG_FORMAT_JPEG] = {"jpg", "image/jpeg", 65500, false, 8, true},
+    [TG_FORMAT_PNG] = {"png", "image/png", 0x7fffffff, true, 16, true},
+    [TG_FORMAT_GIF] = {"gif", "image/gif", 65535, true, 8, false},
+    [TG_FORMAT_JP2] = {"jp2", "image/jp2", 65535, true, 16, true},
+    [TG_FORMAT_PDF] = {"pdf", "application/pdf", 65500, false, 8, true},
+    [TG_FORMAT_TIFF] = {"tif", "image/tiff", 0x7fffffff, true, 16, true},
+    [TG_FORMAT_WEBP] = {"webp", "image/webp", 16383, true, 8, true},
     /* AV1 goes to 65536; what common decoders show by default (libavif, libheif) */
-    [TG_FORMAT_AVIF] = {"avif", "image/avif", 32768, true, 8, WITH_AVIF, true},
+    [TG_FORMAT_AVIF] = {"avif", "image/avif", 32768, true, 8, true},
 };
 
 static const tg_encoder_ops *const ops_of[TG_FORMATS] = {
@@ -46,13 +42,28 @@ static const tg_encoder_ops *const ops_of[TG_FORMATS] = {
     [TG_FORMAT_AVIF] = AVIF_OPS,
 };
 
+const char *tg_format_lacks(tg_format format)
+{
+    static const char *const library_of[TG_FORMATS] = {
+        [TG_FORMAT_GIF] = "giflib", [TG_FORMAT_AVIF] = "libavif"};
+    const tg_encoder_ops *ops = ops_of[format];
+
+    if (!ops)
+        return library_of[format];
+    return ops->lacks ? ops->lacks() : NULL;
+}
+
+bool tg_format_available(tg_format format)
+{
+    return !tg_format_lacks(format);
+}
+
 static bool check_spec(const tg_encode_spec *spec, tg_err *err)
 {
     const tg_format_info *info = &tg_formats[spec->format];
 
-    if (!info->available)
-        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "%s is not part of this build",
-                       info->extension);
+    if (!tg_format_available(spec->format))
+        return tg_fail(err, TG_ERR_NOT_IMPLEMENTED, "%s is not built in", info->extension);
     if (spec->width_px == 0 || spec->height_px == 0)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "the image would be empty");
     if (spec->width_px > info->max_side_px || spec->height_px > info->max_side_px)

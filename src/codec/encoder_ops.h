@@ -12,6 +12,7 @@ typedef struct tg_encoder_ops {
     bool (*finish)(tg_encoder *e, tg_err *err);
     void (*end)(tg_encoder *e);
     uint64_t (*cost_bytes)(const tg_encode_spec *spec); /* NULL: some rows, not worth counting */
+    const char *(*lacks)(void); /* as tg_format_lacks(); NULL: never anything */
 } tg_encoder_ops;
 
 struct tg_encoder {

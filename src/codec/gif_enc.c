@@ -165,6 +165,6 @@ static void gif_end(tg_encoder *e)
 }
 
 const tg_encoder_ops tg_gif_encoder_ops = {
-    sizeof(gif_encoder), gif_begin, gif_rows, gif_finish, gif_end, gif_cost_bytes,
+    sizeof(gif_encoder), gif_begin, gif_rows, gif_finish, gif_end, gif_cost_bytes, NULL,
 };
 #endif

@@ -284,5 +284,5 @@ static void jp2_end(tg_encoder *e)
 }
 
 const tg_encoder_ops tg_jp2_encoder_ops = {
-    sizeof(jp2_encoder), jp2_begin, jp2_rows, jp2_finish, jp2_end, jp2_cost_bytes,
+    sizeof(jp2_encoder), jp2_begin, jp2_rows, jp2_finish, jp2_end, jp2_cost_bytes, NULL,
 };

@@ -95,5 +95,5 @@ static void jpeg_end(tg_encoder *e)
 }
 
 const tg_encoder_ops tg_jpeg_encoder_ops = {
-    sizeof(jpeg_encoder), jpeg_begin, jpeg_rows, jpeg_finish, jpeg_end, NULL,
+    sizeof(jpeg_encoder), jpeg_begin, jpeg_rows, jpeg_finish, jpeg_end, NULL, NULL,
 };

@@ -200,5 +200,5 @@ static void pdf_end(tg_encoder *e)
 }
 
 const tg_encoder_ops tg_pdf_encoder_ops = {
-    sizeof(pdf_encoder), pdf_begin, pdf_rows, pdf_finish, pdf_end, NULL,
+    sizeof(pdf_encoder), pdf_begin, pdf_rows, pdf_finish, pdf_end, NULL, NULL,
 };

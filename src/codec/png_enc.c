@@ -171,5 +171,5 @@ static void png_end(tg_encoder *e)
 }
 
 const tg_encoder_ops tg_png_encoder_ops = {
-    sizeof(png_encoder), png_begin, png_rows, png_finish, png_end, NULL,
+    sizeof(png_encoder), png_begin, png_rows, png_finish, png_end, NULL, NULL,
 };

@@ -23,14 +23,14 @@ const tg_codec *const tg_codecs[] = {
     NULL,
 };
 
-const char *const tg_codecs_missing[] = {
+const tg_codec_missing tg_codecs_missing[] = {
 #ifndef HAVE_GIF
-    "GIF",
+    {"GIF", "giflib"},
 #endif
 #ifndef HAVE_HEIF
-    "HEIF",
+    {"HEIF", "libheif"},
 #endif
-    NULL,
+    {NULL, NULL},
 };
 
 #define HEAD_BYTES 64

@@ -262,5 +262,5 @@ static void tiff_end(tg_encoder *e)
 }
 
 const tg_encoder_ops tg_tiff_encoder_ops = {
-    sizeof(tiff_encoder), tiff_begin, tiff_rows, tiff_finish, tiff_end, tiff_cost_bytes,
+    sizeof(tiff_encoder), tiff_begin, tiff_rows, tiff_finish, tiff_end, tiff_cost_bytes, NULL,
 };

@@ -125,5 +125,5 @@ static uint64_t webp_cost_bytes(const tg_encode_spec *spec)
 }
 
 const tg_encoder_ops tg_webp_encoder_ops = {
-    sizeof(webp_encoder), webp_begin, webp_rows, webp_finish, webp_end, webp_cost_bytes,
+    sizeof(webp_encoder), webp_begin, webp_rows, webp_finish, webp_end, webp_cost_bytes, NULL,
 };

@@ -55,7 +55,7 @@ static void put_formats(tg_buf *out, const char *key, bool beyond_level2)
 {
     const char *names[TG_FORMATS] = {0};
     for (unsigned i = 0; i < TG_FORMATS; i++)
-        if (tg_formats[i].available &&
+        if (tg_format_available(i) &&
             (!beyond_level2 || (i != TG_FORMAT_JPEG && i != TG_FORMAT_PNG)))
             names[i] = tg_formats[i].extension;
     put_list(out, key, names, TG_FORMATS);

@@ -124,7 +124,7 @@ static bool parse_quality(int version, tg_str s, tg_job *job)
 static bool parse_format(tg_str s, tg_job *job)
 {
     for (unsigned i = 0; i < TG_FORMATS; i++) {
-        if (!tg_formats[i].available || !tg_str_is(s, tg_formats[i].extension))
+        if (!tg_format_available(i) || !tg_str_is(s, tg_formats[i].extension))
             continue;
         job->format = (tg_format)i;
         return true;

@@ -117,7 +117,7 @@ bool tg_iip_cvt(tg_str s, tg_iip *iip)
             continue;
         iip->output = TG_IIP_VIEW;
         iip->job.format = known[i].format;
-        return tg_formats[known[i].format].available;
+        return tg_format_available(known[i].format);
     }
     return false;
 }
@@ -125,7 +125,7 @@ bool tg_iip_cvt(tg_str s, tg_iip *iip)
 static bool parse_tile(tg_str s, tg_format format, tg_iip *iip)
 {
     int64_t v[2];
-    if (!tg_formats[format].available || !tg_iip_wholes(s, ',', 2, v))
+    if (!tg_format_available(format) || !tg_iip_wholes(s, ',', 2, v))
         return false;
     iip->output = TG_IIP_TILE;
     iip->resolution = v[0];

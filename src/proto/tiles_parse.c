@@ -18,14 +18,14 @@ static bool suffix_format(tg_str suffix, bool jpeg_only, tg_format *format, tg_e
                  {"avif", TG_FORMAT_AVIF}};
     for (size_t i = 0; i < (jpeg_only ? 1 : sizeof known / sizeof known[0]); i++)
         if (tg_str_eq_nocase(suffix, tg_str_of(known[i].suffix)) &&
-            tg_formats[known[i].format].available) {
+            tg_format_available(known[i].format)) {
             *format = known[i].format;
             return true;
         }
     return tg_fail(err, TG_ERR_BAD_REQUEST, "format: tiles are %s",
-                   jpeg_only                              ? "jpg"
-                   : tg_formats[TG_FORMAT_AVIF].available ? "jpg, png, webp or avif"
-                                                          : "jpg, png or webp");
+                   jpeg_only                             ? "jpg"
+                   : tg_format_available(TG_FORMAT_AVIF) ? "jpg, png, webp or avif"
+                                                         : "jpg, png or webp");
 }
 
 /* "12.jpg" cut into number and format. */

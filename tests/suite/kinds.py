@@ -75,7 +75,7 @@ def by_libheif(name, pixels, *options, **of_source):
 
 def offers_heif():
     done = subprocess.run([server.TEGULA, "--formats"], capture_output=True, text=True)
-    if "HEIF" not in done.stdout:
+    if "HEIF" not in done.stdout.partition("Sent:\n")[0]:
         raise unittest.SkipTest("built without libheif")
 
 

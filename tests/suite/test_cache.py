@@ -967,17 +967,18 @@ def test_purge_takes_away_one_image():
 
 def test_purge_understands_every_address():
     """Of any protocol and spelling; it takes the answers of all of them."""
-    settings = {"URI_MAP": "iiif=>IIIF, dz=>DeepZoom, zoomify=>Zoomify, iip=>IIP", "CODEC_PASSTHROUGH": "0"}
+    settings = {"URI_MAP": "iiif=>IIIF, dz=>DeepZoom, zoomify=>Zoomify, xyz=>XYZ, iip=>IIP", "CODEC_PASSTHROUGH": "0"}
     with Memcached() as m, Cached(m.address, CACHE_LAYOUT="nginx", **settings) as c:
         os.mkdir(os.path.join(c.images, "s u"))
         c.put("s u/ä%41+b.tif", size=(700, 700), tile=(256, 256))
         path, one = "s%20u/%C3%A4%2541%2Bb.tif", "s%20u%2F%C3%A4%2541%2Bb.tif"
         pictures = ["/iiif/3/%s/full/100,/0/default.jpg" % one, "/iiif/2/%s/square/100,/0/default.png" % one,
                     "/dz/%s_files/8/0_0.jpg" % path, "/zoomify/%s/TileGroup0/1-0-0.jpg" % path,
+                    "/xyz/%s/1/0/0.webp" % path, "/xyz/%s/1/1/0@2x.png" % path,
                     "/iip?FIF=%s&WID=100&CVT=jpeg" % path, "/iip?FIF=%s&JTL=1,0" % path, "/x?DeepZoom=%s_files/8/0_0.jpg" % path,
                     "/x?Zoomify=%s/TileGroup0/1-0-0.jpg" % path, "/x?IIIF=%s/full/100,/0/default.jpg" % one]
         others = ["/iiif/3/%s/info.json" % one, "/iiif/%s" % one, "/dz/%s.dzi" % path, "/x?DeepZoom=%s.dzi" % path,
-                  "/zoomify/%s/ImageProperties.xml" % path, "/iip?FIF=%s&OBJ=Max-size" % path, "/x?XYZ=%s/1/0/0.png" % path,
+                  "/zoomify/%s/ImageProperties.xml" % path, "/xyz/%s/tilejson.json" % path, "/iip?FIF=%s&OBJ=Max-size" % path, "/x?XYZ=%s/1/0/0.png" % path,
                   "/x?CNT=2&IIIF=%s/info.json" % one]
         for named in ["s u/ä%41+b.tif", "https://h.example.org:8443" + pictures[0]] + pictures + others:
             for url in pictures:
