@@ -173,12 +173,11 @@ def test_bad_settings_are_logged_before_the_socket_is_bound():
 
 
 def test_options_in_any_order():
-    port = server.free_port()
-    address = ("127.0.0.1", port)
-    for arguments in (["--backlog=5", "--workers", "2", "--bind=127.0.0.1:%d" % port],
-                      ["--bind", ":%d" % port], ["--bind", "*:%d" % port]):
-        with running(*arguments, address=address):
-            check_serves(address)
+    for arguments in (["--backlog=5", "--workers", "2", "--bind=127.0.0.1:%d"], ["--bind", ":%d"], ["--bind", "*:%d"]):
+        port = server.free_port()  # killed workers may still hold the one before
+        *others, bind = arguments
+        with running(*others, bind % port, address=("127.0.0.1", port)):
+            check_serves(("127.0.0.1", port))
 
 
 def test_ipv6():
