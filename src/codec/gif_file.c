@@ -18,6 +18,11 @@
 /* Pixels out of a byte, at best: codes of at least 3 bits stand for at most 4096 pixels each, and
  * to get there takes as many codes. */
 #define MAX_LZW_GAIN    2730
+/* Pixels of a canvas that cost little, whatever is on it. */
+#define SMALL_CANVAS_PX ((uint64_t)1 << 24)
+/* Of a larger canvas the part that the first frame covers at least, and of a frame cut short the
+ * part that is there, as one in so many. */
+#define LEAST_PART      16
 /* giflib's tables. */
 #define DECODER_BYTES   65536
 
@@ -128,6 +133,17 @@ static bool take_frame(const GifFileType *gif, frame *f, tg_err *err)
     return take_palette(gif, f, err);
 }
 
+/* A canvas of 65535 by 65535 takes four bytes of the file, and minutes to fill. */
+static bool is_worth_filling(const frame *f, tg_err *err)
+{
+    uint64_t canvas_px = (uint64_t)f->canvas_w_px * f->canvas_h_px;
+    uint64_t frame_px = (uint64_t)f->rect.w * f->rect.h;
+
+    return canvas_px <= SMALL_CANVAS_PX || canvas_px / LEAST_PART <= frame_px ||
+           tg_fail(err, TG_ERR_CORRUPT,
+                   "the GIF file's first frame is far smaller than its canvas");
+}
+
 static GifFileType *open_at_frame(tg_reader *r, frame *f, tg_buf *comment, tg_err *err)
 {
     int code = 0;
@@ -137,7 +153,8 @@ static GifFileType *open_at_frame(tg_reader *r, frame *f, tg_buf *comment, tg_er
         fail_gif(code, err);
         return NULL;
     }
-    if (go_to_frame(gif, &f->transparent, comment, err) && take_frame(gif, f, err))
+    if (go_to_frame(gif, &f->transparent, comment, err) && take_frame(gif, f, err) &&
+        is_worth_filling(f, err))
         return gif;
     DGifCloseFile(gif, NULL);
     return NULL;
@@ -217,12 +234,14 @@ static bool read_interlaced(gif_file *g, tg_err *err)
     return true;
 }
 
-/* A file too short for its pixels, however well they compress, need not be begun. */
+/* A file too short for its pixels, however well they compress, need not be begun; one of which only
+ * a part is wanted has to have that part. */
 static bool can_be_whole(const gif_file *g, tg_err *err)
 {
     uint64_t px = (uint64_t)g->frame.rect.w * g->frame.rect.h;
+    uint64_t due_px = g->flat.base.options.lenient ? px / LEAST_PART : px;
 
-    return g->flat.base.options.lenient || px / MAX_LZW_GAIN <= g->flat.size_bytes ||
+    return due_px / MAX_LZW_GAIN <= g->flat.size_bytes ||
            tg_fail(err, TG_ERR_CORRUPT, "the image file is cut short");
 }
 

@@ -82,7 +82,8 @@ bool tg_answer_picture(tg_service *s, const tg_request *request, tg_source *sour
         return true;
     if (!find_or_render(s, &key, source, plan, r, err))
         return false;
-    s->after.ending = tg_arena_printf(s->arena, "_%ux%u.%s", plan->out_w, plan->out_h,
+    tg_encode_spec spec = tg_plan_encode_spec(plan);
+    s->after.ending = tg_arena_printf(s->arena, "_%ux%u.%s", spec.width_px, spec.height_px,
                                       tg_formats[plan->format].extension);
     tg_answer_found(s, request, tg_str_of(tg_formats[plan->format].media_type), identifier,
                     s->after.ending, r);

@@ -208,6 +208,18 @@ def test_gif_that_grows_its_canvas():
     expect_size(get(V3, saved("no-screen.gif", bytes(data))), 400, 300)
 
 
+def test_gif_of_next_to_nothing():
+    """Four bytes make a canvas of 65535 by 65535, and four more a frame: neither is worth minutes of filling."""
+    data = bytearray(contents(gif_frames("in-order.gif", Image.fromarray(smooth()).quantize(64), interlace=0)))
+    at = data.index(b",\0\0\0\0" + struct.pack("<HH", 400, 300))
+    data[6:10] = b"\xff\xff\xff\xff"
+    expect(get(V3, saved("wide-screen.gif", bytes(data))), 500)
+    data[at + 5:at + 9] = b"\xff\xff\xff\xff"
+    frame = saved("wide-frame.gif", bytes(data))
+    expect(get(V3, frame), 500)
+    expect(site(**LENIENT).get("%s%s/full/200,/0/default.jpg" % (V3, frame)), 500)
+
+
 # -- WebP
 
 def test_webp_animation_on_its_canvas():

@@ -118,6 +118,14 @@ def test_alpha():
     assert site().get("/xyz/%s/tilejson.json" % name).json()["tiles"][0].endswith("{y}.webp")
 
 
+def test_name_to_save_under():
+    """Has the size of the tile, not of what the picture fills of it."""
+    name = fixture.ramp_pyramid(1037, 779)
+    for tile, side in (("0/0/0", 256), ("3/4/3@2x", 512)):
+        saved_as = site().get("/xyz/%s/%s.png" % (name, tile)).header("Content-Disposition")
+        assert saved_as == 'inline; filename="ramp-1037x779_%dx%d.png"' % (side, side), saved_as
+
+
 def test_smaller_than_a_tile():
     picture = smooth(100, 37)
     check(fixture.pyramid("xyz-small.tif", picture), picture, 50)
