@@ -73,10 +73,20 @@ def by_libheif(name, pixels, *options, **of_source):
     return fixture.once(name, make)
 
 
-def offers_heif():
+def is_read(kind):
+    """GIF, HEIF: whether this build has the library for it."""
     done = subprocess.run([server.TEGULA, "--formats"], capture_output=True, text=True)
-    if "HEIF" not in done.stdout.partition("Sent:\n")[0]:
-        raise unittest.SkipTest("built without libheif")
+    return "\n  %-10s" % kind in done.stdout.partition("Sent:\n")[0]
+
+
+def skip_unless_read(kind):
+    if not is_read(kind):
+        raise unittest.SkipTest("built without a library for " + kind)
+
+
+def those_read(rows):
+    """(name, kind, options) without GIF where it is not built in."""
+    return [row for row in rows if row[1] != "GIF" or is_read("GIF")]
 
 
 # -- PNG

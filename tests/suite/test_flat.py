@@ -64,8 +64,8 @@ def test_what_is_no_image():
 
 
 def test_there_is_one_page():
-    for name in (kinds.by_pillow("single.jpg", smooth(), "JPEG"), kinds.by_pillow("single.png", smooth(), "PNG"),
-                 kinds.by_pillow("single.webp", smooth(), "WEBP"), kinds.by_pillow("single.gif", smooth(), "GIF")):
+    for name, form in kinds.those_read((("single.jpg", "JPEG"), ("single.png", "PNG"), ("single.webp", "WEBP"), ("single.gif", "GIF"))):
+        kinds.by_pillow(name, smooth(), form)
         pages = site(IIIF_DELIMITER=";")
         expect_size(get(V3, name + ";0", on=pages), 400, 300, name)
         expect(get(V3, name + ";1", on=pages), 404, name)
@@ -182,6 +182,7 @@ def gif_frames(name, *pictures, **options):
 
 
 def test_gif():
+    kinds.skip_unless_read("GIF")
     picture = Image.fromarray(smooth()).quantize(200)
     want = numpy.asarray(picture.convert("RGB"))
     for name, options in (("straight.gif", dict(interlace=0)), ("adam.gif", dict(interlace=1))):
@@ -203,6 +204,7 @@ def test_gif():
 
 def test_gif_that_grows_its_canvas():
     """A logical screen smaller than its first frame, as some writers leave it."""
+    kinds.skip_unless_read("GIF")
     data = bytearray(contents(gif_frames("fits.gif", Image.fromarray(smooth()).quantize(64))))
     data[6:10] = struct.pack("<HH", 0, 0)
     expect_size(get(V3, saved("no-screen.gif", bytes(data))), 400, 300)
@@ -247,7 +249,7 @@ def test_webp_animation_on_its_canvas():
 # -- AVIF and HEIF
 
 def test_avif_and_heif():
-    kinds.offers_heif()
+    kinds.skip_unless_read("HEIF")
     for name, options in (("high.avif", ("-A", "-q", "90")), ("high.heic", ("-q", "90"))):
         kinds.by_libheif(name, smooth(), *options)
         assert info(V3, name)["width"] == 400
@@ -257,7 +259,7 @@ def test_avif_and_heif():
 
 
 def test_avif_with_alpha():
-    kinds.offers_heif()
+    kinds.skip_unless_read("HEIF")
     pixels = numpy.dstack([smooth(), smooth()[:, :, 0]])
     got = get(V3, kinds.by_libheif("alpha.avif", pixels, "-A", "-q", "90")).pixels()
     assert got.shape == (300, 400, 4)
@@ -267,7 +269,7 @@ def test_avif_with_alpha():
 
 
 def test_avif_cut_short():
-    kinds.offers_heif()
+    kinds.skip_unless_read("HEIF")
     data = contents(kinds.by_libheif("high.avif", smooth(), "-A", "-q", "90"))
     for share in (.2, .6, .95):
         expect(get(V3, saved("cut-%g.avif" % share, data[:int(len(data) * share)])), 500)
@@ -284,8 +286,9 @@ def test_cut_short():
     lenient = site(**LENIENT)
     got = expect(get(V3, saved("cut.tif", b"II*\0\0\0\1\0" + bytes(100))), 500)
     assert got.body == b"the image file is cut short\n", got.body
-    for name, form, options in (("entire.jpg", "JPEG", dict(quality=95)), ("entire.png", "PNG", {}),
-                                ("entire.webp", "WEBP", dict(lossless=True)), ("entire.gif", "GIF", dict(interlace=0))):
+    rows = (("entire.jpg", "JPEG", dict(quality=95)), ("entire.png", "PNG", {}), ("entire.webp", "WEBP", dict(lossless=True)),
+            ("entire.gif", "GIF", dict(interlace=0)))
+    for name, form, options in kinds.those_read(rows):
         whole = get(V3, kinds.by_pillow(name, smooth(), form, **options)).pixels()
         data = contents(name)
         cut = saved("half-" + name, data[:len(data) * 6 // 10])
@@ -294,8 +297,8 @@ def test_cut_short():
         assert fixture.largest_difference(got[:80], whole[:80]) == 0, cut
         assert (got[-40:, :, :3] == 255).all(), cut
         assert told_of(lenient, cut), cut
-    for name, form, options in (("waves.jpg", "JPEG", dict(quality=95, progressive=True)),
-                                ("passes.gif", "GIF", dict(interlace=1))):
+    rows = (("waves.jpg", "JPEG", dict(quality=95, progressive=True)), ("passes.gif", "GIF", dict(interlace=1)))
+    for name, form, options in kinds.those_read(rows):
         data = contents(kinds.by_pillow(name, smooth(), form, **options))
         cut = saved("half-" + name, data[:len(data) * 6 // 10])
         expect(get(V3, cut), 500, cut)
@@ -316,9 +319,9 @@ def worker_bytes_read(on):
 def test_information_reads_headers():
     """Of files of megabytes, 64 KiB at most."""
     noise = numpy.random.default_rng(1).integers(0, 256, (1500, 1500, 3), numpy.uint8)
-    for name, form, options in (("noise.jpg", "JPEG", dict(quality=98)), ("noise-p.jpg", "JPEG", dict(quality=98, progressive=True)),
-                                ("noise.png", "PNG", dict(compress_level=1)), ("noise.webp", "WEBP", dict(quality=98, method=0)),
-                                ("noise.gif", "GIF", {})):
+    rows = (("noise.jpg", "JPEG", dict(quality=98)), ("noise-p.jpg", "JPEG", dict(quality=98, progressive=True)),
+            ("noise.png", "PNG", dict(compress_level=1)), ("noise.webp", "WEBP", dict(quality=98, method=0)), ("noise.gif", "GIF", {}))
+    for name, form, options in kinds.those_read(rows):
         kinds.by_pillow(name, noise, form, **options)
         assert os.path.getsize(path_of(name)) > 1 << 20, name
         with server.Site("direct", fixture.root()) as fresh:
