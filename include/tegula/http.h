@@ -1,5 +1,5 @@
 /* HTTP as it reaches a FastCGI responder: requests, responses, and the rules between them. Knows
- * nothing of images and nothing of libfcgi. */
+ * nothing of images and nothing of FastCGI. */
 #ifndef TEGULA_HTTP_H
 #define TEGULA_HTTP_H
 

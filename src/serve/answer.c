@@ -24,6 +24,7 @@ tg_service *tg_service_new(const tg_config *config, const tg_watermark *mark)
     tg_service *s = tg_new(sizeof *s);
     s->config = config;
     s->mark = mark;
+    s->how = "";
     s->sources = tg_sources_new(config);
     s->arena = tg_arena_new();
     s->lasting = tg_arena_new();
@@ -147,6 +148,7 @@ void tg_service_finish(tg_service *s, const tg_response *r)
     if (a->plain_key.n)
         tg_cache_put_plain(s->cache, a->plain_key, value.body);
     s->after = (tg_after){0};
+    s->how = "";
 }
 
 const char *tg_service_how(const tg_service *s)
@@ -160,7 +162,6 @@ void tg_service_answer(tg_service *s, const tg_request *request, tg_response *r)
     tg_arena_reset(s->arena);
     tg_response_reset(r);
     s->after = (tg_after){0};
-    s->how = "";
     tg_cache_begin(s->cache);
     r->body.max = s->config->memory_bytes; /* a reply waits in memory until it is whole */
     if (request->method == TG_OPTIONS)
