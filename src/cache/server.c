@@ -103,6 +103,7 @@ static bool eject(tg_server *s)
 static void begin(tg_server *s, uint64_t now)
 {
     s->state = TG_SERVER_CONNECTING;
+    s->out_seen = atomic_load(s->out);
     s->next_us = now + (uint64_t)s->config->memcached_connect_ms * MS;
     if (!tg_wire_open(&s->wire, (const struct sockaddr *)&s->address[s->address_at],
                       s->address_bytes[s->address_at]))
@@ -146,7 +147,6 @@ static void welcome(tg_server *s)
         tg_log(TG_LOG_ERROR, "memcached %.*s%s%.*s is back", TG_STR_ARG(s->host),
                s->port.n ? ":" : "", TG_STR_ARG(s->port));
     s->state = TG_SERVER_UP;
-    s->out_seen = atomic_load(s->out);
     s->answered = 0;
     s->asked_us = 0;
 }
@@ -185,16 +185,22 @@ static void step(tg_server *s, uint64_t now, uint64_t until_us)
     }
 }
 
+/* Another worker has found out that it fails, perhaps long ago. What it has sent since the
+ * connection was begun, such as a greeting that was not read yet, proves nothing then. */
+static bool is_news(const tg_server *s)
+{
+    return s->state != TG_SERVER_DOWN && atomic_load(s->out) != s->out_seen;
+}
+
 void tg_server_tend(tg_server *s)
 {
     uint64_t now = tg_clock_us();
-    if (s->state == TG_SERVER_UP) {
-        uint64_t out = atomic_load(s->out);
-        if (out == s->out_seen)
-            return;
-        tg_server_disconnect(s); /* another worker has found out, perhaps long ago */
-        s->next_us = out;
+    if (is_news(s)) {
+        tg_server_disconnect(s);
+        s->next_us = atomic_load(s->out);
     }
+    if (s->state == TG_SERVER_UP)
+        return;
     bool begins = s->state == TG_SERVER_DOWN;
     step(s, now, 0);
     if (!begins || s->state != TG_SERVER_CONNECTING)

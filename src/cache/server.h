@@ -48,7 +48,7 @@ typedef struct tg_server {
     unsigned answered;     /* UP: questions since then */
     uint64_t asked_us;     /* when tokens were read */
     _Atomic uint64_t *out; /* until when all workers leave it alone */
-    uint64_t out_seen;     /* UP: that, when it came up */
+    uint64_t out_seen;     /* not DOWN: that, when the connection was begun */
     size_t item_bytes;     /* largest item, key and all */
     tg_tokens tokens;
     uint64_t *failures; /* counted there */
