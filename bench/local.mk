@@ -1,8 +1,7 @@
 EXTRA_DIST += bench/RESULTS bench/cache.py bench/servers.py bench/urls.lua
 EXTRA_PROGRAMS += bench/constant
 bench_constant_SOURCES = bench/constant.c
-bench_constant_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-bench_constant_LDADD = libtg_serve.a libtg_base.a
+bench_constant_LDADD = $(FCGI_LIBS)
 include bench/dsp.mk
 EXTRA_PROGRAMS += bench/jpeg_bench
 bench_jpeg_bench_SOURCES = bench/jpeg_bench.c

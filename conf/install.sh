@@ -1,6 +1,6 @@
 # Sourced by ./serve and ./check: what they need of Debian, and how it is installed.
 
-BUILD_PACKAGES="autoconf automake gcc libc6-dev make pkg-config libtiff-dev
+BUILD_PACKAGES="autoconf automake gcc libc6-dev make pkg-config libfcgi-dev libtiff-dev
     libjpeg62-turbo-dev libpng-dev libwebp-dev libopenjp2-7-dev liblcms2-dev"
 # Detected by configure, and left out when they cannot be had.
 OPTIONAL_BUILD_PACKAGES="libgif-dev libheif-dev libavif-dev"

@@ -55,8 +55,17 @@ AC_DEFUN([TG_OPTIONAL_PKG], [
   AM_CONDITIONAL([HAVE_$1], [test "x$tg_have_$1" = xyes])
 ])
 
-dnl TG_OPTIONAL_LIB(VAR, LIBRARY, HEADER, FUNCTION, NAME, DEBIAN PACKAGE, WHAT FOR): for one without
-dnl pkg-config.
+dnl TG_REQUIRE_LIB(VAR, LIBRARY, HEADER, FUNCTION, NAME, DEBIAN PACKAGE): for one without pkg-config.
+AC_DEFUN([TG_REQUIRE_LIB], [
+  AC_CHECK_HEADER([$3], [], [AC_MSG_ERROR([$5 ($3) is needed; on Debian: apt-get install $6])])
+  AC_CHECK_LIB([$2], [$4], [], [AC_MSG_ERROR([$5 is needed; on Debian: apt-get install $6])])
+  $1_LIBS=-l$2
+  LIBS=`AS_ECHO(["$LIBS"]) | sed 's/-l$2 *//'`
+  AC_SUBST([$1_LIBS])
+  TG_SUMMARY([$5], [yes], [$3])
+])
+
+dnl TG_OPTIONAL_LIB(VAR, LIBRARY, HEADER, FUNCTION, NAME, DEBIAN PACKAGE, WHAT FOR): likewise.
 AC_DEFUN([TG_OPTIONAL_LIB], [
   tg_have_$1=no
   AC_CHECK_HEADER([$3], [AC_CHECK_LIB([$2], [$4], [tg_have_$1=yes], [:])])

@@ -1,5 +1,5 @@
 /* HTTP as it reaches a FastCGI responder: requests, responses, and the rules between them. Knows
- * nothing of images and nothing of FastCGI. */
+ * nothing of images and nothing of libfcgi. */
 #ifndef TEGULA_HTTP_H
 #define TEGULA_HTTP_H
 

@@ -14,7 +14,6 @@ libtg_serve_a_SOURCES = \
 	src/serve/iip.h \
 	src/serve/iip_image.c \
 	src/serve/purge.c \
-	src/serve/received.c \
 	src/serve/records.c \
 	src/serve/records.h \
 	src/serve/refusal.c \

@@ -1,6 +1,7 @@
 #include "records.h"
 
 #include <errno.h>
+#include <fastcgi.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -14,20 +15,20 @@
 /* One sendmsg in the making. */
 typedef struct batch {
     int fd;
-    tg_record_head header[BATCH];
+    FCGI_Header header[BATCH];
     struct iovec part[BATCH * 3 + 1]; /* header, end of head, body of each; then the tail */
     size_t n_headers, n_parts;
 } batch;
 
-tg_record_head tg_record_head_of(unsigned request_id, int type, size_t content_bytes,
-                                 size_t padding_bytes)
+static FCGI_Header header_of(int request_id, int type, size_t content, size_t padding)
 {
-    return (tg_record_head){
-        .version = 1,
-        .type = (unsigned char)type,
-        .request_id = {(unsigned char)(request_id >> 8), (unsigned char)request_id},
-        .content_bytes = {(unsigned char)(content_bytes >> 8), (unsigned char)content_bytes},
-        .padding_bytes = (unsigned char)padding_bytes};
+    return (FCGI_Header){.version = FCGI_VERSION_1,
+                         .type = (unsigned char)type,
+                         .requestIdB1 = (unsigned char)(request_id >> 8),
+                         .requestIdB0 = (unsigned char)request_id,
+                         .contentLengthB1 = (unsigned char)(content >> 8),
+                         .contentLengthB0 = (unsigned char)content,
+                         .paddingLength = (unsigned char)padding};
 }
 
 static void add(batch *b, const void *p, size_t n)
@@ -73,25 +74,25 @@ static bool flush(batch *b)
 /* Padding of the last record, the empty record that ends standard output, the end of the request.
  */
 typedef struct tail {
-    unsigned char bytes[8 + 2 * sizeof(tg_record_head) + 8];
+    unsigned char bytes[8 + sizeof(FCGI_Header) + sizeof(FCGI_EndRequestRecord)];
     size_t n;
 } tail;
 
-static tail tail_of(unsigned request_id, size_t padding)
+static tail tail_of(int request_id, size_t padding)
 {
-    static const unsigned char complete[8]; /* status 0, TG_REQUEST_COMPLETE */
     tail t = {.n = padding};
-    tg_record_head head[] = {
-        tg_record_head_of(request_id, TG_RECORD_STDOUT, 0, 0),
-        tg_record_head_of(request_id, TG_RECORD_END_REQUEST, sizeof complete, 0)};
-    memcpy(t.bytes + t.n, head, sizeof head);
-    t.n += sizeof head;
-    memcpy(t.bytes + t.n, complete, sizeof complete);
-    t.n += sizeof complete;
+    FCGI_Header end_of_output = header_of(request_id, FCGI_STDOUT, 0, 0);
+    FCGI_EndRequestRecord end = {.header =
+                                     header_of(request_id, FCGI_END_REQUEST, sizeof end.body, 0),
+                                 .body = {.protocolStatus = FCGI_REQUEST_COMPLETE}};
+    memcpy(t.bytes + t.n, &end_of_output, sizeof end_of_output);
+    t.n += sizeof end_of_output;
+    memcpy(t.bytes + t.n, &end, sizeof end);
+    t.n += sizeof end;
     return t;
 }
 
-bool tg_records_send(int fd, unsigned request_id, tg_str head, tg_str body)
+bool tg_records_send(int fd, int request_id, tg_str head, tg_str body)
 {
     batch b = {.fd = fd};
     size_t padding = 0;
@@ -100,8 +101,8 @@ bool tg_records_send(int fd, unsigned request_id, tg_str head, tg_str body)
             return false;
         size_t n = TG_MIN(head.n + body.n, RECORD_BYTES);
         padding = -n & 7;
-        b.header[b.n_headers] = tg_record_head_of(request_id, TG_RECORD_STDOUT, n, padding);
-        add(&b, &b.header[b.n_headers++], sizeof(tg_record_head));
+        b.header[b.n_headers] = header_of(request_id, FCGI_STDOUT, n, padding);
+        add(&b, &b.header[b.n_headers++], sizeof(FCGI_Header));
         n -= add_front(&b, &head, n);
         add_front(&b, &body, n);
     }

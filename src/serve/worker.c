@@ -1,6 +1,7 @@
 #include "serve/worker.h"
 
 #include <errno.h>
+#include <fcgiapp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 /* A web server sends a request at once; a connection that has not brought a whole one after this
  * time is something else. */
 #define REQUEST_LIMIT_US 900000
+#define MAX_BODY_BYTES   ((size_t)64 << 10)
 #define REST_AFTER_MS    1000 /* without a request */
 
 typedef struct worker {
@@ -28,13 +30,14 @@ typedef struct worker {
     const tg_listener *listener;
     int signals; /* signalfd: level-triggered beside the sockets, so load cannot starve it */
     int epoll;
-    int fd;           /* the connection in hand or kept, -1 if none */
-    bool kept;        /* the web server keeps fd open for its next request */
-    bool others_wait; /* a new connection was seen waiting when this one was chosen */
-    bool worked;      /* since memory was last returned */
-    tg_received received;
+    FCGX_Request request; /* ipcFd: the connection in hand or kept, -1 if none */
+    bool kept;            /* the web server keeps ipcFd open for its next request */
+    bool others_wait;     /* a new connection was seen waiting when this one was chosen */
+    bool worked;          /* since memory was last returned */
     tg_response response;
-    tg_buf head; /* status line and headers */
+    tg_buf head;                   /* status line and headers */
+    char body[MAX_BODY_BYTES + 1]; /* of the request; one more to see that it is too long */
+    size_t body_n;
 } worker;
 
 void tg_signals_block(sigset_t *blocked)
@@ -47,8 +50,8 @@ void tg_signals_block(sigset_t *blocked)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* What the time limit closes. Reading knows no deadline; shutdown is allowed in a signal handler
- * and makes the read in hand, or the next one, see the end. */
+/* What the time limit closes. libfcgi reads with plain read(2) and knows no deadline; shutdown is
+ * allowed in a signal handler and makes this read, or the next one, see the end. */
 static volatile sig_atomic_t limited_fd = -1;
 
 static void on_alarm(int signal_number)
@@ -73,9 +76,7 @@ static bool watch(worker *w, int fd, uint32_t events)
 
 static void drop_connection(worker *w)
 {
-    if (w->fd >= 0)
-        close(w->fd);
-    w->fd = -1;
+    FCGX_Free(&w->request, w->request.ipcFd >= 0);
     w->kept = false;
 }
 
@@ -107,7 +108,7 @@ static bool accept_connection(worker *w)
         return false;
     }
     drop_connection(w);
-    w->fd = fd;
+    w->request.ipcFd = fd;
     return true;
 }
 
@@ -129,7 +130,7 @@ static bool next_connection(worker *w)
         for (int i = 0; i < n; i++) {
             signalled |= event[i].data.fd == w->signals;
             waiting |= event[i].data.fd == w->listener->fd;
-            kept |= event[i].data.fd == w->fd;
+            kept |= event[i].data.fd == w->request.ipcFd;
         }
         if (signalled && !take_signal(w))
             return false;
@@ -139,23 +140,45 @@ static bool next_connection(worker *w)
     }
 }
 
-/* The body to its end, also when nobody wants it: what stays unread would be taken for the next
- * request on a kept connection, and would reset a closed one before the reply is through. */
+/* Reads the request's head. libfcgi gets the connection as if it had accepted it itself, and no
+ * socket to accept another from, so that it returns when this one brings no request. */
+static bool read_head(worker *w)
+{
+    FCGX_Detach(&w->request);      /* libfcgi then closes at once, without waiting for the peer */
+    w->request.keepConnection = 1; /* or it would close before it reads */
+    if (FCGX_Accept_r(&w->request) != 0)
+        return false;
+    /* It takes the end of the connection for the end of the parameters. */
+    if (FCGX_GetError(w->request.in) != 0)
+        drop_connection(w);
+    return w->request.ipcFd >= 0;
+}
+
+/* Reads the body to its end, also when nobody wants it: what stays unread would be taken for the
+ * next request on a kept connection, and would reset a closed one before the reply is through. */
+static void read_body(worker *w)
+{
+    int n = FCGX_GetStr(w->body, (int)sizeof w->body, w->request.in);
+    w->body_n = n > 0 ? (size_t)n : 0;
+}
+
 static bool read_request(worker *w)
 {
-    limit_time(w->fd, REQUEST_LIMIT_US);
-    bool ok = tg_records_receive(w->fd, &w->received);
+    limit_time(w->request.ipcFd, REQUEST_LIMIT_US);
+    bool was_kept = w->kept, ok = read_head(w);
+    if (ok)
+        read_body(w);
+    else
+        w->kept = false;
     limit_time(-1, 0);
-    if (!ok && !w->kept)
+    if (!ok && !was_kept)
         tg_log(TG_LOG_REQUEST, "a connection brought no FastCGI request");
-    if (!ok)
-        drop_connection(w);
     return ok;
 }
 
 static const char *get_parameter(void *ctx, const char *name)
 {
-    return tg_received_param(&((worker *)ctx)->received, name);
+    return FCGX_GetParam(name, ((worker *)ctx)->request.envp);
 }
 
 static bool check_body(worker *w, tg_err *err)
@@ -164,10 +187,10 @@ static bool check_body(worker *w, tg_err *err)
     uint64_t bytes = 0;
     if (announced && announced[0] && !tg_parse_u64(tg_str_of(announced), &bytes))
         return tg_fail(err, TG_ERR_BAD_REQUEST, "CONTENT_LENGTH is not a number");
-    if (bytes > TG_MAX_BODY_BYTES || w->received.body.failed)
+    if (bytes > MAX_BODY_BYTES || w->body_n > MAX_BODY_BYTES)
         return tg_fail(err, TG_ERR_TOO_LARGE, "the request's body is longer than %zu bytes",
-                       TG_MAX_BODY_BYTES);
-    if (w->received.body.len < bytes)
+                       MAX_BODY_BYTES);
+    if (w->body_n < bytes)
         return tg_fail(err, TG_ERR_BAD_REQUEST, "the request's body is shorter than announced");
     return true;
 }
@@ -180,7 +203,7 @@ static void answer(worker *w, tg_request *request)
         return;
     }
     if (!request->query.n)
-        request->query = tg_buf_view(&w->received.body);
+        request->query = (tg_str){w->body, w->body_n};
     tg_log_about(request->uri);
     tg_service_answer(w->service, request, &w->response);
     tg_log_about(TG_STR(""));
@@ -213,14 +236,17 @@ static void linger(int fd)
 
 static void finish(worker *w, bool sent)
 {
-    if (!w->received.keep || !sent || w->others_wait) {
-        if (sent && !w->received.whole_body)
-            linger(w->fd);
+    bool whole_body = w->body_n <= MAX_BODY_BYTES && FCGX_GetError(w->request.in) == 0;
+    bool keep = w->request.keepConnection && sent && whole_body && !w->others_wait;
+    if (!keep) {
+        if (sent && !whole_body)
+            linger(w->request.ipcFd);
         drop_connection(w);
         return;
     }
+    FCGX_Free(&w->request, 0);
     if (!w->kept)
-        w->kept = watch(w, w->fd, EPOLLIN);
+        w->kept = watch(w, w->request.ipcFd, EPOLLIN);
     if (!w->kept)
         drop_connection(w);
 }
@@ -243,7 +269,7 @@ static void log_access(const worker *w, const tg_request *request, size_t body_n
 static bool peer_is_gone(void *ctx)
 {
     char byte;
-    ssize_t n = recv(((worker *)ctx)->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = recv(((worker *)ctx)->request.ipcFd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
@@ -260,7 +286,7 @@ static void serve_request(worker *w)
     tg_str body = tg_buf_view(&w->response.body);
     if (request.method == TG_HEAD || w->response.status == 304)
         body.n = 0;
-    bool sent = tg_records_send(w->fd, w->received.request_id, put_head(w), body);
+    bool sent = tg_records_send(w->request.ipcFd, w->request.requestId, put_head(w), body);
     if (tg_log_wants(TG_LOG_REQUEST))
         log_access(w, &request, body.n, sent, tg_clock_us() - start_us);
     tg_service_finish(w->service, &w->response);
@@ -271,6 +297,9 @@ static void serve_request(worker *w)
 static bool worker_init(worker *w, const sigset_t *blocked)
 {
     struct sigaction on_limit = {.sa_handler = on_alarm};
+    if (FCGX_Init() != 0 || FCGX_InitRequest(&w->request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
+        return false;
+    signal(SIGPIPE, SIG_IGN); /* libfcgi has put its own handler there */
     sigaction(SIGALRM, &on_limit, NULL);
     w->signals = signalfd(-1, blocked, SFD_CLOEXEC | SFD_NONBLOCK);
     w->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -283,7 +312,7 @@ int tg_worker_run(const tg_common *common)
     sigset_t blocked;
     worker *w = tg_new(sizeof *w);
     w->listener = common->listener;
-    w->signals = w->epoll = w->fd = -1;
+    w->signals = w->epoll = -1;
     tg_signals_block(&blocked);
     tg_memory_settle();
     bool ok = worker_init(w, &blocked);
@@ -296,7 +325,6 @@ int tg_worker_run(const tg_common *common)
         drop_connection(w);
         tg_service_free(w->service);
     }
-    tg_received_free(&w->received);
     tg_response_free(&w->response);
     tg_buf_free(&w->head);
     close(w->signals);
